@@ -1,0 +1,253 @@
+//! Serves the catalog: fetched once for all who wait, kept for half an hour,
+//! and never missing, because the program carries one of its own.
+
+use std::{
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use thiserror::Error;
+use tokio::sync::watch;
+
+use super::{
+    Catalog,
+    fetch::{Fetch, FetchError, Fetched, Validators, chain},
+    location::Location,
+    notice,
+    parse::{ParseError, parse},
+};
+use crate::clock::{Clock, SystemClock};
+
+/// How long a loaded catalog counts as fresh.
+pub const FRESH_FOR: Duration = Duration::from_secs(30 * 60);
+/// How long a call waits for the network when there is something to answer from.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// First pause after a failed load; it doubles with each further failure.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
+
+/// The catalog that is compiled in: the starter catalog of this project, or the
+/// snapshot that the build was given.
+static EMBEDDED: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
+    let document = include_bytes!(concat!(env!("OUT_DIR"), "/embedded-catalog.xml"));
+    // A test parses it, so the default is never used.
+    Arc::new(parse(document).unwrap_or_default())
+});
+
+/// Why a load failed.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// No document came.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// What came is no catalog.
+    #[error("catalog cannot be read")]
+    Parse(#[from] ParseError),
+}
+
+/// A catalog to answer from.
+#[derive(Debug, Clone)]
+pub struct Served {
+    /// The catalog.
+    pub catalog: Arc<Catalog>,
+    /// What the answer has to say of it, unless it is a fresh live one.
+    pub notice: Option<String>,
+}
+
+/// Where calls get the catalog from. Clones share one.
+#[derive(Clone)]
+pub struct CatalogSource {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    fetch: Box<dyn Fetch>,
+    /// For the notices; what is fetched is up to `fetch`.
+    location: Location,
+    clock: Box<dyn Clock>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    loaded: Option<Loaded>,
+    failure: Option<Failure>,
+    /// Present while a load goes on; closes when it has ended.
+    loading: Option<watch::Receiver<()>>,
+}
+
+/// The last good catalog.
+struct Loaded {
+    catalog: Arc<Catalog>,
+    validators: Validators,
+    at: Duration,
+}
+
+/// The failures since the last good load.
+struct Failure {
+    error: Arc<LoadError>,
+    count: u32,
+    at: Duration,
+}
+
+impl Failure {
+    fn pause(&self) -> Duration {
+        let doubled = 2_u32.saturating_pow(self.count.saturating_sub(1));
+        FIRST_PAUSE.saturating_mul(doubled).min(LONGEST_PAUSE)
+    }
+}
+
+impl CatalogSource {
+    /// A source for a location. Nothing is fetched before it is asked.
+    #[must_use]
+    pub fn new(location: Location) -> Self {
+        Self::with(Box::new(location.clone()), location, Box::new(SystemClock))
+    }
+
+    fn with(fetch: Box<dyn Fetch>, location: Location, clock: Box<dyn Clock>) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                fetch,
+                location,
+                clock,
+                state: Mutex::default(),
+            }),
+        }
+    }
+
+    /// The best catalog to be had now: a fresh one at once, else one that a load
+    /// brings within [`LONGEST_WAIT`], else the last good one, else the embedded one.
+    pub async fn serve(&self) -> Served {
+        if let Some(mut loading) = self.load_if_due() {
+            // The load is a task of its own: it goes on when this call gives up or is cancelled.
+            let _ = tokio::time::timeout(LONGEST_WAIT, loading.changed()).await;
+        }
+        self.best()
+    }
+
+    /// Starts a load where one is due. Returns what to wait for, if anything.
+    fn load_if_due(&self) -> Option<watch::Receiver<()>> {
+        let now = self.shared.clock.now();
+        let mut state = self.shared.lock();
+        if state.fresh(now) {
+            return None;
+        }
+        if let Some(loading) = &state.loading
+            // Closed while still here: the task died before its end.
+            && loading.has_changed().is_ok()
+        {
+            return Some(loading.clone());
+        }
+        if let Some(failure) = &state.failure
+            && now < failure.at + failure.pause()
+        {
+            return None;
+        }
+        let (ended, loading) = watch::channel(());
+        state.loading = Some(loading.clone());
+        let shared = Arc::clone(&self.shared);
+        tokio::spawn(async move {
+            shared.load().await;
+            drop(ended);
+        });
+        Some(loading)
+    }
+
+    fn best(&self) -> Served {
+        let now = self.shared.clock.now();
+        let state = self.shared.lock();
+        if let Some(loaded) = &state.loaded
+            && state.fresh(now)
+        {
+            return Served {
+                catalog: Arc::clone(&loaded.catalog),
+                notice: None,
+            };
+        }
+        let error = match state.loading {
+            Some(_) => None,
+            None => state.failure.as_ref().map(|failure| &*failure.error),
+        };
+        let reason = notice::reason(error, &self.shared.location);
+        match &state.loaded {
+            Some(loaded) => Served {
+                catalog: Arc::clone(&loaded.catalog),
+                notice: Some(notice::stale(now.saturating_sub(loaded.at), &reason)),
+            },
+            None => Served {
+                catalog: Arc::clone(&EMBEDDED),
+                notice: Some(notice::embedded(EMBEDDED.services().len(), &reason)),
+            },
+        }
+    }
+}
+
+impl State {
+    fn fresh(&self, now: Duration) -> bool {
+        self.loaded
+            .as_ref()
+            .is_some_and(|loaded| now.saturating_sub(loaded.at) < FRESH_FOR)
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that holds the lock can leave the state half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn load(&self) {
+        let known = self
+            .lock()
+            .loaded
+            .as_ref()
+            .map(|loaded| loaded.validators.clone())
+            .unwrap_or_default();
+        let outcome = self.fetch_and_parse(&known).await;
+        let now = self.clock.now();
+        let mut state = self.lock();
+        state.loading = None;
+        match outcome {
+            Ok(Some((catalog, validators))) => {
+                tracing::info!(services = catalog.services().len(), "catalog loaded");
+                state.failure = None;
+                state.loaded = Some(Loaded {
+                    catalog,
+                    validators,
+                    at: now,
+                });
+            }
+            Ok(None) => {
+                tracing::info!("catalog has not changed");
+                state.failure = None;
+                if let Some(loaded) = &mut state.loaded {
+                    loaded.at = now;
+                }
+            }
+            Err(error) => {
+                tracing::warn!(error = chain(&error), "catalog could not be loaded");
+                let count = state.failure.as_ref().map_or(0, |failure| failure.count) + 1;
+                state.failure = Some(Failure {
+                    error: Arc::new(error),
+                    count,
+                    at: now,
+                });
+            }
+        }
+    }
+
+    async fn fetch_and_parse(
+        &self,
+        known: &Validators,
+    ) -> Result<Option<(Arc<Catalog>, Validators)>, LoadError> {
+        match self.fetch.fetch(known).await? {
+            Fetched::NotModified => Ok(None),
+            Fetched::Document { bytes, validators } => {
+                let catalog = tokio::task::spawn_blocking(move || parse(&bytes))
+                    .await
+                    .map_err(|error| FetchError::Internal(error.to_string()))??;
+                Ok(Some((Arc::new(catalog), validators)))
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The texts of `shared/strings.json`: everything a user or a model reads.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// The texts, as compiled in.
+#[expect(
+    clippy::expect_used,
+    reason = "the file is compiled in; a test parses it"
+)]
+pub static TEXTS: LazyLock<Texts> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../shared/strings.json"))
+        .expect("shared/strings.json fits the types below")
+});
+
+/// Puts values into the `{name}` places of a text, in one pass: braces in a
+/// value are not looked at again. A place without a value stays as it is.
+#[must_use]
+pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        let (before, from_brace) = rest.split_at(open);
+        filled.push_str(before);
+        let known = values.iter().find_map(|(name, value)| {
+            let after = from_brace[1..].strip_prefix(name)?.strip_prefix('}')?;
+            Some((value, after))
+        });
+        if let Some((value, after)) = known {
+            filled.push_str(value);
+            rest = after;
+        } else {
+            filled.push('{');
+            rest = &from_brace[1..];
+        }
+    }
+    filled.push_str(rest);
+    filled
+}
+
+macro_rules! texts {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Deserialize)]
+            #[serde(rename_all = "camelCase", deny_unknown_fields)]
+            #[expect(missing_docs, reason = "the fields are the keys of shared/strings.json, described in shared/README.md")]
+            pub struct $name { $(pub $field: $type),* }
+        )*
+    };
+}
+
+texts! {
+    /// The whole file.
+    Texts {
+        server: Server,
+        tools: Tools,
+        sandbox: Sandbox,
+        arguments: Arguments,
+        answer: Answer,
+        catalog: Catalog,
+        cli: CommandLine,
+    }
+    /// What the server says of itself.
+    Server { instructions: String }
+    /// Texts that concern every sandbox file.
+    Sandbox { security_note: String }
+    /// Texts about answers as such.
+    Answer { cut: String }
+    /// Texts for arguments that cannot be understood.
+    Arguments {
+        missing: String,
+        wrong_type: String,
+        not_an_object: String,
+        unknown_tool: String,
+        hint: String,
+        wanted: Wanted,
+    }
+    /// What an argument should look like.
+    Wanted { object: String, string: String, integer: String, string_list: String }
+    /// Texts about where the catalog came from.
+    Catalog { notice_embedded: String, notice_stale: String, age: Age, reason: Reason }
+    /// Lengths of time.
+    Age { minutes: String, hours: String, days: String }
+    /// Why the catalog could not be loaded, and what to do.
+    Reason {
+        pending: String,
+        connect: String,
+        proxy: String,
+        certificate: String,
+        certificate_file: String,
+        timeout: String,
+        status: String,
+        redirect: String,
+        interrupted: String,
+        too_large: String,
+        not_catalog: String,
+        malformed: String,
+        file: String,
+        address: String,
+        internal: String,
+    }
+    /// Texts of the command line.
+    CommandLine {
+        about: String,
+        after_help: String,
+        commands: Commands,
+        args: CommandArguments,
+        serve_on_terminal: String,
+        matched: String,
+        categories_total: String,
+        companions_total: String,
+        warning_mark: String,
+        open_next: String,
+        saved: String,
+        save_failed: String,
+        unknown_ids: String,
+        launched: String,
+        wsb_path: String,
+        headings: Headings,
+    }
+    /// What each command does.
+    Commands {
+        serve: String,
+        search: String,
+        show: String,
+        categories: String,
+        companions: String,
+        wsb: String,
+        open: String,
+    }
+    /// What each argument of the command line means.
+    CommandArguments {
+        words: String,
+        category: String,
+        limit: String,
+        id: String,
+        ids: String,
+        query: String,
+        output: String,
+        json: String,
+        help: String,
+        version: String,
+    }
+    /// Headings of the human output of `show`.
+    Headings {
+        packages: String,
+        edge_extensions: String,
+        search_keywords: String,
+        compat_notes: String,
+    }
+}
+
+/// The texts of the six tools; a field is a tool's name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "one field for each tool")]
+pub struct Tools {
+    pub search_services: SearchServices,
+    pub get_service: GetService,
+    pub list_categories: ListCategories,
+    pub list_companions: ListCompanions,
+    pub generate_wsb: GenerateWsb,
+    pub launch_sandbox: LaunchSandbox,
+}
+
+texts! {
+    /// Texts of `search_services`.
+    SearchServices {
+        title: String,
+        description: String,
+        params: SearchServicesParams,
+        result_note: String,
+        no_match_note: String,
+    }
+    /// Parameter descriptions of `search_services`.
+    SearchServicesParams { query: String, category: String, limit: String }
+    /// Texts of `get_service`.
+    GetService {
+        title: String,
+        description: String,
+        params: GetServiceParams,
+        error_not_found: String,
+        hint_not_found: String,
+    }
+    /// Parameter descriptions of `get_service`.
+    GetServiceParams { id: String }
+    /// Texts of `list_categories`.
+    ListCategories { title: String, description: String }
+    /// Texts of `list_companions`.
+    ListCompanions { title: String, description: String, params: ListCompanionsParams }
+    /// Parameter descriptions of `list_companions`.
+    ListCompanionsParams { query: String }
+    /// Parameter descriptions of the two tools that take service ids.
+    ServiceIdsParams { service_ids: String }
+    /// Texts of `generate_wsb`.
+    GenerateWsb {
+        title: String,
+        description: String,
+        params: ServiceIdsParams,
+        usage: String,
+        error_no_valid_ids: String,
+        hint_no_valid_ids: String,
+    }
+    /// Texts of `launch_sandbox`.
+    LaunchSandbox {
+        title: String,
+        description: String,
+        params: ServiceIdsParams,
+        note_template: String,
+        error_no_valid_ids: String,
+        hint_no_valid_ids: String,
+        runner_mac_not_found_error: String,
+        runner_mac_not_found_hint: String,
+        runner_unsupported_error: String,
+        runner_unsupported_hint: String,
+        runner_launch_failed_error: String,
+        runner_launch_failed_hint: String,
+        runner_windows_missing_error: String,
+        runner_windows_missing_hint: String,
+        runner_cancelled_hint: String,
+        file_failed_error: String,
+        file_failed_hint: String,
+        message_not_found: String,
+        message_not_executable: String,
+        message_exited: String,
+        message_killed: String,
+        message_cancelled: String,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_fits_the_types_and_has_no_blank_text() {
+        LazyLock::force(&TEXTS);
+        let file: serde_json::Value =
+            serde_json::from_str(include_str!("../shared/strings.json")).unwrap();
+        let mut pending = vec![("", &file)];
+        while let Some((key, value)) = pending.pop() {
+            match value {
+                serde_json::Value::Object(map) => {
+                    pending.extend(map.iter().map(|(key, value)| (key.as_str(), value)));
+                }
+                value => assert!(!value.as_str().unwrap().trim().is_empty(), "{key}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_assistant_reads_at_start_stays_under_2000_characters() {
+        let tools = &TEXTS.tools;
+        for text in [
+            &TEXTS.server.instructions,
+            &tools.search_services.description,
+            &tools.get_service.description,
+            &tools.list_categories.description,
+            &tools.list_companions.description,
+            &tools.generate_wsb.description,
+            &tools.launch_sandbox.description,
+        ] {
+            assert!(text.chars().count() < 2000, "{text}");
+        }
+    }
+
+    #[test]
+    fn fill_replaces_known_places_once() {
+        let filled = fill("{a} {b} {c} {", &[("a", "{b}"), ("b", "2")]);
+        assert_eq!(filled, "{b} 2 {c} {");
+    }
+}
