@@ -14,7 +14,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use tablecloth_mcp::{
     catalog::{Catalog, Service, parse::parse},
     search::{DEFAULT_LIMIT, search},
-    suggest::Suggester,
+    suggest::{Suggester, lexicon::Lexicon},
 };
 
 /// One request of each kind.
@@ -56,6 +56,9 @@ fn catalog(count: usize) -> Catalog {
 }
 
 fn measure(criterion: &mut Criterion) {
+    criterion.bench_function("lexicon, once for all catalogs", |bencher| {
+        bencher.iter(Lexicon::compiled_in);
+    });
     for count in [272, 27_200] {
         let catalog = catalog(count);
         criterion.bench_function(&format!("index of {count} services"), |bencher| {

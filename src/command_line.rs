@@ -226,6 +226,9 @@ async fn answer(source: CatalogSource, name: &str, matches: &ArgMatches) -> u8 {
         }
     }
     let failed = answer.get("error").is_some();
+    if failed {
+        eprint!("{}", did_you_mean(list(&answer, "suggestions")));
+    }
     let text = if as_json {
         answer.to_string() + "\n"
     } else if failed {
@@ -238,7 +241,8 @@ async fn answer(source: CatalogSource, name: &str, matches: &ArgMatches) -> u8 {
         _ => print(&text),
     };
     let nothing_found = matches!(request, Request::Search { .. } | Request::Companions { .. })
-        && answer["matched"] == 0;
+        && answer["matched"] == 0
+        && list(&answer, "suggestions").is_empty();
     if failed || nothing_found || !saved {
         NOT_DONE
     } else {
@@ -402,7 +406,9 @@ fn found(answer: &Value) -> String {
     );
     shown += &counts;
     shown.push('\n');
-    match results.first() {
+    let suggestions = list(answer, "suggestions");
+    shown += &did_you_mean(suggestions);
+    match suggestions.first().or(results.first()) {
         Some(first) => {
             let next = fill(&TEXTS.cli.open_next, &[("id", text(first, "id"))]);
             shown += &next;
@@ -411,6 +417,15 @@ fn found(answer: &Value) -> String {
         None => eprintln!("{}", text(answer, "note")),
     }
     shown
+}
+
+/// The suggestions as a question, if there are any.
+fn did_you_mean(suggestions: &[Value]) -> String {
+    if suggestions.is_empty() {
+        return String::new();
+    }
+    let suggested = columns(suggestions, &["id", "displayName", "url", "reason"]);
+    format!("{}\n{suggested}", TEXTS.cli.did_you_mean)
 }
 
 fn warning_mark() -> String {

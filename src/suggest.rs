@@ -17,7 +17,7 @@ pub mod reading;
 pub mod segment;
 pub mod typo;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::catalog::{Catalog, Service, trim};
 
@@ -62,13 +62,15 @@ impl Suggester {
         for (place, service) in (0..).zip(catalog.services()) {
             place_of.entry(&service.id).or_insert(place);
         }
-        let business_site = place_of
+        let business_site: HashMap<u32, u32> = place_of
             .iter()
             .filter_map(|(id, &place)| {
-                let business = place_of.get(format!("{id}Biz").as_str())?;
+                let after = place_of.get(format!("{id}Biz").as_str());
+                let business = after.or_else(|| place_of.get(format!("Biz{id}").as_str()))?;
                 Some((place, *business))
             })
             .collect();
+        let business_sites: HashSet<u32> = business_site.values().copied().collect();
         Self {
             lexicon,
             places: lexicon
@@ -76,7 +78,7 @@ impl Suggester {
                 .iter()
                 .map(|id| place_of.get(id.as_str()).copied())
                 .collect(),
-            own: names::book(catalog, lexicon),
+            own: names::book(catalog, lexicon, &|place| business_sites.contains(&place)),
             business_site,
             ids: near_id::Ids::new(catalog),
         }
@@ -200,11 +202,12 @@ impl Suggester {
     /// in the order the request asks for.
     fn add_business_sites(&self, clues: &mut Vec<Clue>, business: bool, personal: bool) {
         let mut added = Vec::new();
-        for clue in clues.iter_mut().filter(|clue| clue.is_name()) {
+        for clue in &mut *clues {
             let Some(&place) = self.business_site.get(&clue.place) else {
                 continue;
             };
-            if personal && !business {
+            // A task says by itself whose it is, unless the request says otherwise.
+            if personal && !business || !business && !clue.is_name() {
                 continue;
             }
             let mut other = clue.clone();

@@ -28,6 +28,12 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it is something to do, as against somebody to go to.
+    #[must_use]
+    pub fn is_task(self) -> bool {
+        matches!(self, Self::Task | Self::AlsoTask)
+    }
+
     /// How much a phrase of this kind says about what is meant.
     #[must_use]
     pub fn weight(self) -> f32 {
@@ -68,7 +74,7 @@ impl Entry {
     fn is_name(&self) -> bool {
         self.meanings
             .iter()
-            .any(|meaning| meaning.kind == Kind::Name)
+            .any(|meaning| matches!(meaning.kind, Kind::Name | Kind::Keyword))
     }
 }
 
@@ -160,8 +166,12 @@ impl Book {
                 .extend(pieces.iter().map(|&piece| (piece, number)));
         }
         self.pieces.sort_unstable();
-        for (entry, pieces) in pieces.iter().enumerate() {
-            self.entries[entry].pieces = pieces.iter().map(|&piece| self.rarity(piece)).sum();
+        let all = self.entries.len();
+        for same in self.pieces.chunk_by(|(one, _), (other, _)| one == other) {
+            let rarity = rarity(same.len(), all);
+            for &(_, entry) in same {
+                self.entries[entry as usize].pieces += rarity;
+            }
         }
     }
 
@@ -206,8 +216,12 @@ impl Book {
                 let entry = &self.entries[number];
                 let most = most.min(tolerance(entry.strokes.len()));
                 let slips = distance(&typed, &entry.strokes, most).or_else(|| {
-                    let long_enough = letters.len() >= 3 && entry.letters.len() >= 3;
-                    (long_enough && is_one_letter_off(letters, &entry.letters)).then_some(most)
+                    // Of a name; in a task one syllable more or less is another task.
+                    let is_particular = letters.len() >= 3
+                        && entry.letters.len() >= 3
+                        && !entry.text.contains(' ')
+                        && entry.meanings.iter().all(|meaning| !meaning.kind.is_task());
+                    (is_particular && is_one_letter_off(letters, &entry.letters)).then_some(most)
                 })?;
                 Some(Near {
                     entry: number,
@@ -267,12 +281,15 @@ impl Book {
         &self.pieces[start..start + length]
     }
 
-    /// What a piece says: the less the more phrases have it.
-    #[expect(clippy::cast_precision_loss, reason = "counts are small")]
     fn rarity(&self, piece: u64) -> f32 {
-        let with = self.with_piece(piece).len() as f32;
-        (1.0 + self.entries.len() as f32 / (1.0 + with)).ln()
+        rarity(self.with_piece(piece).len(), self.entries.len())
     }
+}
+
+/// What a piece says that so many phrases of all have: the less the more have it.
+#[expect(clippy::cast_precision_loss, reason = "counts are small")]
+fn rarity(with: usize, all: usize) -> f32 {
+    (1.0 + all as f32 / (1.0 + with as f32)).ln()
 }
 
 /// The pieces of a phrase's words that are no fillers, or of all if they are.

@@ -14,11 +14,7 @@ use super::{
 };
 
 /// The lexicon, as compiled in.
-pub static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
-    // A test reads the file, so the default is never used.
-    let file = serde_json::from_str(FILE).unwrap_or_default();
-    Lexicon::new(file)
-});
+pub static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::compiled_in);
 
 /// The file's text.
 const FILE: &str = include_str!("../../shared/intents.json");
@@ -78,6 +74,13 @@ pub struct Lexicon {
 }
 
 impl Lexicon {
+    /// Makes the lexicon, which takes some milliseconds. [`LEXICON`] is one for all.
+    #[must_use]
+    pub fn compiled_in() -> Self {
+        // A test reads the file, so the default is never used.
+        Self::new(serde_json::from_str(FILE).unwrap_or_default())
+    }
+
     fn new(file: File) -> Self {
         let keys = |words: &[String]| words.iter().map(|word| fold::key(word)).collect();
         let language = &file.language;

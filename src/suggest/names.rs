@@ -27,17 +27,14 @@ const LEGAL_FORMS: [&str; 12] = [
 ];
 
 /// A book of the catalog's names and keywords; a service's number is its place.
+/// A name that a business site shares with the personal one is the latter's.
 #[must_use]
-pub fn book(catalog: &Catalog, lexicon: &Lexicon) -> Book {
+pub fn book(catalog: &Catalog, lexicon: &Lexicon, is_business_site: &dyn Fn(u32) -> bool) -> Book {
     let services = catalog.services();
-    let mut bearers: HashMap<String, u32> = HashMap::new();
-    for service in services {
-        let mut words = words(service);
-        words.sort_unstable();
-        words.dedup();
-        for word in words {
-            *bearers.entry(word).or_default() += 1;
-        }
+    let words: Vec<Vec<String>> = services.iter().map(words).collect();
+    let mut bearers: HashMap<&str, u32> = HashMap::new();
+    for word in words.iter().flatten() {
+        *bearers.entry(word).or_default() += 1;
     }
     let says_nothing = |word: &str| {
         lexicon.fillers.contains(word)
@@ -45,31 +42,38 @@ pub fn book(catalog: &Catalog, lexicon: &Lexicon) -> Book {
             || lexicon.personal.contains(word)
             || lexicon.categories.contains_key(word)
     };
-    let phrases = (0..).zip(services).flat_map(|(number, service)| {
-        let mut phrases: Vec<(String, Kind)> = whole_names(service, &says_nothing)
-            .into_iter()
-            .map(|name| (name, Kind::Name))
-            .collect();
-        // A word of a name stands for the service if no third one bears it
-        // (a bank's personal and business sites are two).
-        let own = words(service).into_iter().filter(|word| {
-            word.chars().count() > 1
-                && !says_nothing(word)
-                && !lexicon.endings.contains(word)
-                && bearers.get(word).is_some_and(|&count| count <= 2)
+    let phrases = (0..)
+        .zip(services.iter().zip(&words))
+        .flat_map(|(number, (service, words))| {
+            let is_business_site = is_business_site(number);
+            let mut names = whole_names(service, &says_nothing);
+            if is_business_site {
+                names.truncate(1);
+            }
+            let mut phrases: Vec<(String, Kind)> =
+                names.into_iter().map(|name| (name, Kind::Name)).collect();
+            // A word of a name stands for the service if no third one bears it
+            // (a bank's personal and business sites are two).
+            let own = words.iter().filter(|word| {
+                word.chars().count() > 1
+                    && !says_nothing(word)
+                    && !lexicon.endings.contains(*word)
+                    && bearers
+                        .get(word.as_str())
+                        .is_some_and(|&count| count == 1 || count == 2 && !is_business_site)
+            });
+            phrases.extend(own.map(|word| (word.clone(), Kind::Name)));
+            let keywords = service.search_keywords.as_deref().unwrap_or_default();
+            phrases.extend(
+                keywords
+                    .split([';', ',', '\t', '\n', '\r'])
+                    .map(|keyword| (keyword.trim().to_owned(), Kind::Keyword)),
+            );
+            phrases.into_iter().map(move |(text, kind)| {
+                let service = number;
+                (text, Meaning { kind, service })
+            })
         });
-        phrases.extend(own.map(|word| (word, Kind::Name)));
-        let keywords = service.search_keywords.as_deref().unwrap_or_default();
-        phrases.extend(
-            keywords
-                .split([';', ',', '\t', '\n', '\r'])
-                .map(|keyword| (keyword.trim().to_owned(), Kind::Keyword)),
-        );
-        phrases.into_iter().map(move |(text, kind)| {
-            let service = number;
-            (text, Meaning { kind, service })
-        })
-    });
     Book::new(phrases, &|word| lexicon.fillers.contains(word))
 }
 
@@ -114,6 +118,8 @@ fn words(service: &Service) -> Vec<String> {
         .filter(|word| !word.is_empty())
         .collect();
     words.extend(site_name(&service.url));
+    words.sort_unstable();
+    words.dedup();
     words
 }
 
@@ -157,7 +163,7 @@ mod tests {
             ..Service::default()
         };
         let catalog = Catalog::new(vec![service], vec![]);
-        let book = book(&catalog, &super::super::lexicon::LEXICON);
+        let book = book(&catalog, &super::super::lexicon::LEXICON, &|_| false);
         for name in ["새별은행개인뱅킹", "새별은행", "saebyeolbank", "별은행"] {
             assert!(book.exact(name).is_some(), "{name}");
         }

@@ -14,6 +14,12 @@ use crate::catalog::Catalog;
 
 /// Words read as one when nothing in them is known.
 const MOST_WORDS: usize = 3;
+/// Stretches of one request that are looked up as mistyped, and letters of the longest:
+/// beyond that it is prose, not the name of a site.
+const MOST_WINDOWS: usize = 40;
+const LONGEST_WINDOW: usize = 24;
+/// Words of one request that are looked for in the names of services.
+const MOST_HINTS: usize = 8;
 /// Part of a request that must be like a task for the likeness to count.
 const LEAST_ALIKE: f32 = 0.62;
 /// Part of the request below which what is known of it is not trusted alone.
@@ -233,7 +239,10 @@ impl Reader<'_> {
                 let mut range = run[first].start..run[last].end;
                 loop {
                     let letters = self.query.letters[range.clone()].to_vec();
-                    if letters.len() >= 2 {
+                    if windows.len() == MOST_WINDOWS {
+                        return windows;
+                    }
+                    if (2..=LONGEST_WINDOW).contains(&letters.len()) {
                         windows.push(Window {
                             range: range.clone(),
                             letters,
@@ -432,6 +441,10 @@ impl Reader<'_> {
     /// Words that stand in names of services: not enough alone, but they choose
     /// among services of the kind or for the task that is asked for.
     fn read_hints(&mut self) {
+        let has_task = self.reading.clues.iter().any(|clue| !clue.is_name());
+        if self.reading.absent || !has_task && self.categories.is_empty() {
+            return;
+        }
         let mut words: Vec<(usize, String)> = Vec::new();
         for piece in &self.pieces {
             let is_word = match piece.role {
@@ -443,11 +456,7 @@ impl Reader<'_> {
                 words.push((piece.range.start, self.text(&piece.range)));
             }
         }
-        for run in self.unknown_runs() {
-            for window in self.windows(&run) {
-                words.push((window.range.start, window.letters.iter().collect()));
-            }
-        }
+        words.truncate(MOST_HINTS);
         for (position, word) in words {
             for (place, service) in (0..).zip(self.catalog.services()) {
                 if !service.search_text.contains(&word)

@@ -79,11 +79,14 @@ pub fn tolerance(keys: usize) -> f32 {
     }
 }
 
+/// Sequences from which a trigram is too common to be looked up.
+const TOO_COMMON: usize = 3000;
+
 /// Finds key sequences that share three keys in a row with a given one.
 #[derive(Debug, Default)]
 pub struct Trigrams {
-    /// Trigram and number of the sequence, sorted.
-    places: Vec<(u32, u32)>,
+    /// Trigram in the upper half, number of the sequence in the lower, sorted.
+    places: Vec<u64>,
 }
 
 impl Trigrams {
@@ -92,7 +95,7 @@ impl Trigrams {
     pub fn new<'a>(sequences: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut places = Vec::new();
         for (number, sequence) in (0..).zip(sequences) {
-            places.extend(trigrams(sequence).map(|trigram| (trigram, number)));
+            places.extend(trigrams(sequence).map(|trigram| place(trigram, number)));
         }
         places.sort_unstable();
         places.dedup();
@@ -106,12 +109,20 @@ impl Trigrams {
         own.sort_unstable();
         own.dedup();
         let mut shared = Vec::new();
-        for trigram in &own {
-            let start = self.places.partition_point(|(other, _)| other < trigram);
-            let same = self.places[start..]
-                .iter()
-                .take_while(|(other, _)| other == trigram);
-            shared.extend(same.map(|&(_, number)| number));
+        let mut skipped = 0;
+        for &trigram in &own {
+            let start = self
+                .places
+                .partition_point(|&other| other < place(trigram, 0));
+            let length =
+                self.places[start..].partition_point(|&other| other <= place(trigram, u32::MAX));
+            // What nearly all have tells none from another.
+            if length > TOO_COMMON {
+                skipped += 1;
+                continue;
+            }
+            let same = &self.places[start..start + length];
+            shared.extend(same.iter().map(|&place| place & u64::from(u32::MAX)));
         }
         shared.sort_unstable();
         // A slip spoils three trigrams, a swap four.
@@ -121,13 +132,17 @@ impl Trigrams {
             reason = "slips are few and positive"
         )]
         let spoilt = (slips * 4.0).ceil() as usize;
-        let needed = own.len().saturating_sub(spoilt).max(1);
+        let needed = own.len().saturating_sub(spoilt + skipped).max(1);
         shared
             .chunk_by(|one, other| one == other)
             .filter(|same| same.len() >= needed)
-            .map(|same| same[0])
+            .filter_map(|same| u32::try_from(same[0]).ok())
             .collect()
     }
+}
+
+fn place(trigram: u32, number: u32) -> u64 {
+    u64::from(trigram) << 32 | u64::from(number)
 }
 
 fn trigrams(sequence: &[u8]) -> impl Iterator<Item = u32> {
