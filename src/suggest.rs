@@ -17,7 +17,7 @@ pub mod reading;
 pub mod segment;
 pub mod typo;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::catalog::{Catalog, Service, trim};
 
@@ -50,6 +50,8 @@ pub struct Suggester {
     own: Book,
     /// The business site of the same institution.
     business_site: HashMap<u32, u32>,
+    /// The other way round.
+    personal_site: HashMap<u32, u32>,
     ids: near_id::Ids,
 }
 
@@ -70,7 +72,10 @@ impl Suggester {
                 Some((place, *business))
             })
             .collect();
-        let business_sites: HashSet<u32> = business_site.values().copied().collect();
+        let personal_site: HashMap<u32, u32> = business_site
+            .iter()
+            .map(|(&personal, &business)| (business, personal))
+            .collect();
         Self {
             lexicon,
             places: lexicon
@@ -78,8 +83,11 @@ impl Suggester {
                 .iter()
                 .map(|id| place_of.get(id.as_str()).copied())
                 .collect(),
-            own: names::book(catalog, lexicon, &|place| business_sites.contains(&place)),
+            own: names::book(catalog, lexicon, &|place| {
+                personal_site.contains_key(&place)
+            }),
             business_site,
+            personal_site,
             ids: near_id::Ids::new(catalog),
         }
     }
@@ -163,24 +171,28 @@ impl Suggester {
             .collect()
     }
 
+    /// The personal site of the institution whose business site this is, else the site itself.
+    fn institution(&self, place: u32) -> u32 {
+        let personal = self.personal_site.get(&place);
+        personal.copied().unwrap_or(place)
+    }
+
     fn rank(&self, catalog: &Catalog, query: &str, category: Option<&str>) -> Ranking {
         let reading = Reading::new(self, catalog, query);
         let mut clues = reading.clues;
-        let named: Vec<usize> = {
-            let names = clues.iter().filter(|clue| clue.is_name());
-            let mut spans: Vec<usize> = names.map(|clue| clue.position).collect();
-            spans.sort_unstable();
-            spans.dedup();
-            spans
-        };
         if reading.absent {
-            // What is done at a site that is not there is not done at another.
-            if named.is_empty() {
-                return Ranking::default();
-            }
-            clues.retain(Clue::is_name);
+            // What is done at a site that is not there is not done at another,
+            // and what else may be a name next to one that is not there is a guess.
+            clues.retain(|clue| {
+                matches!(clue.cause, Cause::Name(_)) && clue.is_name() && !clue.everyday
+            });
         }
-        self.add_business_sites(&mut clues, reading.business, reading.personal);
+        let business = reading.business
+            || clues
+                .iter()
+                .any(|clue| clue.is_name() && self.personal_site.contains_key(&clue.place));
+        self.add_sister_sites(catalog, &mut clues);
+        self.add_business_sites(&mut clues, business, reading.personal);
         let mut scores: BTreeMap<u32, Score> = BTreeMap::new();
         for clue in clues {
             scores.entry(clue.place).or_default().add(clue);
@@ -195,7 +207,40 @@ impl Suggester {
                 scores.retain(|place, _| is_in(place));
             }
         }
-        Ranking::new(scores, &named)
+        Ranking::new(scores, &|place| self.institution(place))
+    }
+
+    /// The name of an institution means its other sites too, where the task is done
+    /// there: 국민건강보험 has a site for researchers.
+    fn add_sister_sites(&self, catalog: &Catalog, clues: &mut Vec<Clue>) {
+        let domain = |place: u32| {
+            let service = catalog.services().get(place as usize)?;
+            names::domain(&service.url)
+        };
+        let mut added = Vec::new();
+        for named in clues.iter().filter(|clue| clue.is_name()) {
+            let Some(own_domain) = domain(named.place) else {
+                continue;
+            };
+            if clues
+                .iter()
+                .any(|clue| !clue.is_name() && clue.place == named.place)
+            {
+                continue;
+            }
+            for task in clues.iter().filter(|clue| !clue.is_name()) {
+                if domain(task.place) == Some(own_domain) {
+                    added.push(Clue {
+                        kind: named.kind,
+                        weight: named.weight * 0.95,
+                        position: named.position,
+                        everyday: named.everyday,
+                        ..task.clone()
+                    });
+                }
+            }
+        }
+        clues.extend(added);
     }
 
     /// A name means the personal site and the business site of an institution,
@@ -221,8 +266,7 @@ impl Suggester {
             added.push(other);
         }
         if personal && !business {
-            let sites: Vec<u32> = self.business_site.values().copied().collect();
-            clues.retain(|clue| !sites.contains(&clue.place));
+            clues.retain(|clue| !self.personal_site.contains_key(&clue.place));
         }
         clues.extend(added);
     }
@@ -313,7 +357,7 @@ struct Ranking {
 }
 
 impl Ranking {
-    fn new(scores: BTreeMap<u32, Score>, named: &[usize]) -> Self {
+    fn new(scores: BTreeMap<u32, Score>, institution: &dyn Fn(u32) -> u32) -> Self {
         let mut sorted: Vec<(f32, u32, usize, Cause)> = scores
             .into_iter()
             .filter_map(|(place, score)| {
@@ -333,13 +377,35 @@ impl Ranking {
             return Self::default();
         };
         sorted.retain(|&(total, ..)| total >= best * LEAST_PART);
-        let mut leaders = Vec::new();
-        if named.len() > 1 {
-            for &position in named {
-                if let Some(index) = sorted.iter().position(|candidate| candidate.2 == position) {
-                    leaders.push(sorted.remove(index));
-                }
+        // The best service for each name in the request, in its order, each institution once.
+        let mut positions: Vec<usize> = sorted
+            .iter()
+            .map(|&(_, _, position, _)| position)
+            .filter(|&position| position != usize::MAX)
+            .collect();
+        positions.sort_unstable();
+        positions.dedup();
+        let mut leading: Vec<usize> = Vec::new();
+        for position in positions {
+            let best = sorted.iter().position(|candidate| candidate.2 == position);
+            if let Some(best) = best
+                && leading
+                    .iter()
+                    .all(|&other| institution(sorted[other].1) != institution(sorted[best].1))
+            {
+                leading.push(best);
             }
+        }
+        let mut leaders = Vec::new();
+        if leading.len() > 1 {
+            for &index in &leading {
+                leaders.push(sorted[index].clone());
+            }
+            let mut index = 0;
+            sorted.retain(|_| {
+                index += 1;
+                !leading.contains(&(index - 1))
+            });
         }
         let count = leaders.len().max(1);
         leaders.extend(sorted);
@@ -353,3 +419,6 @@ impl Ranking {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,14 +70,6 @@ pub struct Entry {
     pieces: f32,
 }
 
-impl Entry {
-    fn is_name(&self) -> bool {
-        self.meanings
-            .iter()
-            .any(|meaning| matches!(meaning.kind, Kind::Name | Kind::Keyword))
-    }
-}
-
 /// Number of an entry in its book.
 pub type EntryNumber = usize;
 
@@ -88,8 +80,8 @@ pub struct Book {
     exact: HashMap<String, EntryNumber>,
     by_strokes: HashMap<Vec<u8>, EntryNumber>,
     by_initials: HashMap<String, Vec<EntryNumber>>,
-    /// Entries that are names, by their letters.
-    sorted_names: Vec<EntryNumber>,
+    /// All entries, by their letters.
+    sorted: Vec<EntryNumber>,
     trigrams: Trigrams,
     /// Piece and entry, sorted.
     pieces: Vec<(u64, u32)>,
@@ -153,12 +145,10 @@ impl Book {
                 .entry(initials(&entry.letters))
                 .or_default()
                 .push(number);
-            if entry.is_name() {
-                self.sorted_names.push(number);
-            }
+            self.sorted.push(number);
         }
         let entries = &self.entries;
-        self.sorted_names
+        self.sorted
             .sort_by(|&one, &other| entries[one].letters.cmp(&entries[other].letters));
         self.trigrams = Trigrams::new(self.entries.iter().map(|entry| entry.strokes.as_slice()));
         for (number, pieces) in (0..).zip(pieces) {
@@ -240,12 +230,15 @@ impl Book {
         self.by_initials.get(&key).map_or(&[], Vec::as_slice)
     }
 
-    /// Names that begin with these letters and go on.
-    pub fn names_from<'a>(&'a self, start: &'a [char]) -> impl Iterator<Item = EntryNumber> + 'a {
+    /// Phrases that begin with these letters and go on.
+    pub fn beginning_with<'a>(
+        &'a self,
+        start: &'a [char],
+    ) -> impl Iterator<Item = EntryNumber> + 'a {
         let first = self
-            .sorted_names
+            .sorted
             .partition_point(|&number| self.entries[number].letters.as_slice() < start);
-        self.sorted_names[first..]
+        self.sorted[first..]
             .iter()
             .copied()
             .take_while(move |&number| self.entries[number].letters.starts_with(start))
@@ -385,8 +378,11 @@ mod tests {
         assert_eq!(book.near(&letters("연말정상"))[0].entry, 1);
         assert!(book.near(&letters("위택스")).is_empty());
         assert_eq!(book.with_initials(&letters("ㅇㅁㅈㅅ")), [1]);
-        assert_eq!(book.names_from(&letters("홈택")).collect::<Vec<_>>(), [0]);
-        assert_eq!(book.names_from(&letters("연말")).count(), 0);
+        assert_eq!(
+            book.beginning_with(&letters("홈택")).collect::<Vec<_>>(),
+            [0]
+        );
+        assert_eq!(book.beginning_with(&letters("홈택스")).count(), 0);
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub struct Clue {
     pub position: usize,
     /// What kind of phrase it is.
     pub kind: Kind,
+    /// Whether it is a name that is an ordinary word too.
+    pub everyday: bool,
     /// What it is.
     pub cause: Cause,
 }

@@ -57,6 +57,51 @@ pub fn strokes(letters: &[char]) -> Vec<u8> {
     strokes
 }
 
+/// The syllables that these keys type in the Korean layout, if they type nothing else
+/// but digits.
+#[must_use]
+pub fn syllables(keys: &[char]) -> Option<String> {
+    let mut typed = String::new();
+    let mut rest: String = keys.iter().collect();
+    if !rest.is_ascii() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digit = rest.chars().next().filter(char::is_ascii_digit);
+        let (length, syllable) = digit.map(|digit| (1, digit)).or_else(|| syllable(&rest))?;
+        typed.push(syllable);
+        rest.drain(..length);
+    }
+    Some(typed)
+}
+
+/// The first syllable and how many keys it takes. A consonant before a vowel belongs
+/// to the next syllable.
+fn syllable(keys: &str) -> Option<(usize, char)> {
+    let longest = |parts: &[&str], keys: &str| {
+        let found = (0..)
+            .zip(parts)
+            .filter(|(_, part)| !part.is_empty() && keys.starts_with(**part));
+        // Of parts with the same keys the plain one comes first, or the one before the shifted.
+        found
+            .max_by_key(|(index, part)| (part.len(), std::cmp::Reverse(*index)))
+            .map(|(index, part)| (index, part.len()))
+    };
+    let (leading, mut length) = longest(&LEADING, keys)?;
+    let (vowel, taken) = longest(&VOWELS, &keys[length..])?;
+    length += taken;
+    let rest = &keys[length..];
+    let mut trailing = longest(&TRAILING, rest);
+    if let Some((_, taken)) = trailing
+        && longest(&VOWELS, &rest[taken..]).is_some()
+    {
+        trailing = longest(&TRAILING, &rest[..taken - 1]);
+    }
+    let (trailing, taken) = trailing.unwrap_or_default();
+    let code: u32 = '가' as u32 + (leading * 21 + vowel) * 28 + trailing;
+    Some((length + taken, char::from_u32(code)?))
+}
+
 /// The initial consonants of Korean syllables, other letters as they are.
 #[must_use]
 pub fn initials(letters: &[char]) -> String {
@@ -125,6 +170,25 @@ mod tests {
             ("ㅖㄳ", "prt"),
         ] {
             assert_eq!(typed(meant), keys);
+        }
+    }
+
+    #[test]
+    fn keys_type_syllables() {
+        for (keys, typed) in [
+            ("ghaxortm", Some("홈택스")),
+            ("zpdlqodzmdptj", Some("케이뱅크에서")),
+            ("rkqtl", Some("갑시")),
+            ("rkqtdl", Some("값이")),
+            ("dhk", Some("와")),
+            ("wjdqn24dp", Some("정부24에")),
+            ("dml", Some("의")),
+            ("hometax", None),
+            ("bank", None),
+            ("", Some("")),
+        ] {
+            let keys: Vec<char> = keys.chars().collect();
+            assert_eq!(syllables(&keys).as_deref(), typed);
         }
     }
 

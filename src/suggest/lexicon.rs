@@ -46,6 +46,7 @@ struct Intents {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Language {
+    everyday_names: Vec<String>,
     particles: Vec<String>,
     endings: Vec<String>,
     fillers: Vec<String>,
@@ -67,7 +68,11 @@ pub struct Lexicon {
     pub business: HashSet<String>,
     /// Words that say the request is a person's, folded.
     pub personal: HashSet<String>,
-    /// Particles and endings, folded.
+    /// Names that are ordinary words too, folded.
+    pub everyday_names: HashSet<String>,
+    /// Particles, which follow nouns, folded.
+    pub particles: HashSet<String>,
+    /// Particles and endings of verbs, folded.
     pub endings: HashSet<String>,
     /// Words that say nothing about the service, folded.
     pub fillers: HashSet<String>,
@@ -94,6 +99,14 @@ impl Lexicon {
         let mut services: Vec<(String, Intents)> = file.services.into_iter().collect();
         // The map's order changes from run to run.
         services.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let small_words: HashSet<String> = keys(
+            &[
+                file.business_words.as_slice(),
+                file.personal_words.as_slice(),
+                &file.categories.values().flatten().cloned().collect::<Vec<_>>(),
+            ]
+            .concat(),
+        );
         let mut phrases = Vec::new();
         let mut former_ids = HashMap::new();
         for (service, (_, intents)) in (0..).zip(&services) {
@@ -102,8 +115,16 @@ impl Lexicon {
                 (Kind::Task, &intents.tasks),
                 (Kind::AlsoTask, &intents.also_tasks),
             ] {
-                let of_kind = texts.iter();
-                phrases.extend(of_kind.map(|text| (text.clone(), Meaning { kind, service })));
+                for text in texts {
+                    phrases.push((text.clone(), Meaning { kind, service }));
+                    if kind.is_task()
+                        && let Some(short) = without_tail(text, &fillers)
+                        && !small_words.contains(&fold::key(&short))
+                    {
+                        let kind = Kind::AlsoTask;
+                        phrases.push((short, Meaning { kind, service }));
+                    }
+                }
             }
             former_ids.extend(intents.former_ids.iter().map(|id| (id.clone(), service)));
         }
@@ -123,8 +144,121 @@ impl Lexicon {
             categories: categories.collect(),
             business: keys(&file.business_words),
             personal: keys(&file.personal_words),
+            everyday_names: keys(&language.everyday_names),
+            particles: keys(&language.particles),
             endings: keys(&[language.particles.as_slice(), language.endings.as_slice()].concat()),
             fillers,
+        }
+    }
+}
+
+/// A task without the general words at its end: 휴폐업 조회 as 휴폐업. What is left
+/// has to be particular enough to stand for the task.
+fn without_tail(task: &str, fillers: &HashSet<String>) -> Option<String> {
+    let mut words: Vec<&str> = task.split_whitespace().collect();
+    let all = words.len();
+    while words
+        .last()
+        .is_some_and(|word| fillers.contains(&fold::key(word)))
+    {
+        words.pop();
+    }
+    let left = words.join(" ");
+    // One English word is hardly ever.
+    let is_particular = words.len() > 1 || !left.is_ascii();
+    (words.len() < all && is_particular && fold::key(&left).chars().count() >= 3).then_some(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use unicode_normalization::is_nfc;
+
+    use super::*;
+    use crate::catalog::parse::parse;
+
+    fn file() -> File {
+        serde_json::from_str(FILE).unwrap()
+    }
+
+    fn phrases(intents: &Intents) -> impl Iterator<Item = &String> {
+        let tasks = intents.tasks.iter().chain(&intents.also_tasks);
+        intents.names.iter().chain(tasks)
+    }
+
+    #[test]
+    fn the_file_is_well_formed() {
+        assert!(is_nfc(FILE));
+        let file = file();
+        let mut names = 0;
+        let mut tasks = 0;
+        for (id, intents) in &file.services {
+            let mut seen = HashSet::new();
+            for phrase in phrases(intents) {
+                let key = fold::key(phrase);
+                assert!(
+                    !key.is_empty() && phrase.trim() == phrase,
+                    "{id}: {phrase:?}"
+                );
+                assert!(seen.insert(key), "{id}: {phrase} is there twice");
+            }
+            names += intents.names.len();
+            tasks += intents.tasks.len();
+        }
+        assert!(names >= 250 && tasks >= 600);
+    }
+
+    #[test]
+    fn the_file_does_not_contradict_itself() {
+        let file = file();
+        let mut bearers: HashMap<String, &str> = HashMap::new();
+        for (id, intents) in &file.services {
+            for name in &intents.names {
+                bearers.insert(fold::key(name), id);
+            }
+        }
+        let mut known = HashSet::new();
+        for (id, intents) in &file.services {
+            for phrase in phrases(intents) {
+                let key = fold::key(phrase);
+                let is_own_name = intents.names.contains(phrase);
+                let bearer = bearers.get(&key);
+                assert!(
+                    is_own_name || bearer.is_none_or(|bearer| bearer == id),
+                    "{phrase} is a task of {id} and a name of {bearer:?}"
+                );
+                known.insert(key);
+            }
+        }
+        for absent in &file.absent {
+            assert!(
+                !known.contains(&fold::key(absent)),
+                "{absent} is not absent"
+            );
+        }
+    }
+
+    /// Against the starter catalog: each of its services has intents. Against a whole
+    /// catalog, which `TABLECLOTH_TEST_CATALOG` names: each id of the file is there.
+    #[test]
+    fn every_id_is_real() {
+        let file = file();
+        let starter = parse(include_bytes!("../../shared/starter-catalog.xml")).unwrap();
+        for service in starter.services() {
+            assert!(file.services.contains_key(&service.id), "{}", service.id);
+        }
+        if let Ok(path) = std::env::var("TABLECLOTH_TEST_CATALOG") {
+            let whole = parse(&std::fs::read(path).unwrap()).unwrap();
+            for id in file.services.keys() {
+                assert!(whole.service(id).is_some(), "{id}");
+            }
+            for service in starter.services() {
+                assert_eq!(
+                    whole
+                        .service(&service.id)
+                        .map(|real| (&real.display_name, &real.url)),
+                    Some((&service.display_name, &service.url))
+                );
+            }
         }
     }
 }

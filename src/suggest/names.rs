@@ -36,11 +36,19 @@ pub fn book(catalog: &Catalog, lexicon: &Lexicon, is_business_site: &dyn Fn(u32)
     for word in words.iter().flatten() {
         *bearers.entry(word).or_default() += 1;
     }
-    let says_nothing = |word: &str| {
+    let is_small = |word: &str| {
         lexicon.fillers.contains(word)
             || lexicon.business.contains(word)
             || lexicon.personal.contains(word)
             || lexicon.categories.contains_key(word)
+    };
+    // Also a word that is made of such words: 증명서발급.
+    let says_nothing = |word: &str| {
+        is_small(word)
+            || word
+                .char_indices()
+                .skip(1)
+                .any(|(cut, _)| is_small(&word[..cut]) && is_small(&word[cut..]))
     };
     let phrases = (0..)
         .zip(services.iter().zip(&words))
@@ -52,10 +60,16 @@ pub fn book(catalog: &Catalog, lexicon: &Lexicon, is_business_site: &dyn Fn(u32)
             }
             let mut phrases: Vec<(String, Kind)> =
                 names.into_iter().map(|name| (name, Kind::Name)).collect();
-            // A word of a name stands for the service if no third one bears it
-            // (a bank's personal and business sites are two).
+            // A word of a short name stands for the service if no third one bears it
+            // (a bank's personal and business sites are two). A long one describes.
+            let telling = service
+                .display_name
+                .split_whitespace()
+                .filter(|word| !says_nothing(&fold::key(word)))
+                .count();
             let own = words.iter().filter(|word| {
-                word.chars().count() > 1
+                (telling <= 2 || word.is_ascii())
+                    && word.chars().count() > 1
                     && !says_nothing(word)
                     && !lexicon.endings.contains(*word)
                     && bearers
@@ -123,6 +137,17 @@ fn words(service: &Service) -> Vec<String> {
     words
 }
 
+/// The part of an address that is registered for one institution: `nhis.or.kr`.
+#[must_use]
+pub fn domain(url: &str) -> Option<&str> {
+    let host = url.split("//").nth(1)?.split(['/', ':', '?']).next()?;
+    let dots: Vec<usize> = host.rmatch_indices('.').map(|(dot, _)| dot).collect();
+    // Under a country the kind of organisation comes first.
+    let is_country = dots.first().is_some_and(|dot| host.len() - dot == 3);
+    let labels = if is_country { 3 } else { 2 };
+    Some(dots.get(labels - 1).map_or(host, |dot| &host[dot + 1..]))
+}
+
 /// The part of an address by which people know the site: `kbstar` of `www.kbstar.com`.
 fn site_name(url: &str) -> Option<String> {
     let host = url.split("//").nth(1)?.split(['/', ':', '?']).next()?;
@@ -150,6 +175,20 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(site_name(url).as_deref(), name, "{url}");
+        }
+    }
+
+    #[test]
+    fn the_domain_of_an_institution() {
+        for (url, registered) in [
+            ("https://nhiss.nhis.or.kr/x", Some("nhis.or.kr")),
+            ("https://www.nhis.or.kr:443/", Some("nhis.or.kr")),
+            ("http://scourt.go.kr", Some("scourt.go.kr")),
+            ("https://biz.kebhana.com/", Some("kebhana.com")),
+            ("https://localhost/", Some("localhost")),
+            ("", None),
+        ] {
+            assert_eq!(domain(url), registered, "{url}");
         }
     }
 

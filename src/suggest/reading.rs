@@ -1,13 +1,13 @@
 //! Reads one request: the clues in it, and what it says by the way.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use super::{
     Suggester,
     book::{Book, Kind, Near, pieces},
     clue::{Cause, Clue},
     fold::Folded,
-    keyboard::is_initials,
+    keyboard::{is_initials, syllables},
     segment::{Piece, Role, segment},
 };
 use crate::catalog::Catalog;
@@ -87,6 +87,10 @@ impl Reading {
 }
 
 impl Suggester {
+    fn longest_phrase(&self) -> usize {
+        self.lexicon.book.longest().max(self.own.longest())
+    }
+
     /// What a stretch of letters is by itself.
     fn role(&self, key: &str) -> [Option<Role>; 3] {
         let lexicon = self.lexicon;
@@ -172,6 +176,7 @@ impl Reader<'_> {
                     weight: kind.weight(),
                     position: range.start,
                     kind,
+                    everyday: self.suggester.lexicon.everyday_names.contains(&key),
                     cause,
                 });
             }
@@ -196,8 +201,10 @@ impl Reader<'_> {
                 }
             }
             if let Some((_, clues, absent, range)) = best {
+                // One word of many that is near an absent name does not make the request one for it.
+                let content: usize = self.content().iter().map(|word| word.len()).sum();
+                self.reading.absent |= absent && range.len() * 2 >= content;
                 self.explained[range].fill(true);
-                self.reading.absent |= absent;
                 self.reading.clues.extend(clues);
             }
         }
@@ -231,42 +238,50 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// One to three words in a row, whole and without their endings.
+    /// One to three words in a row, whole and without what follows a noun.
     fn windows(&self, run: &[Range<usize>]) -> Vec<Window> {
         let mut windows = Vec::new();
         for first in 0..run.len() {
             for last in first..run.len().min(first + MOST_WORDS) {
-                let mut range = run[first].start..run[last].end;
-                loop {
-                    let letters = self.query.letters[range.clone()].to_vec();
+                let start = run[first].start;
+                for end in self.ends(start.max(run[last].start), run[last].end) {
                     if windows.len() == MOST_WINDOWS {
                         return windows;
                     }
-                    if (2..=LONGEST_WINDOW).contains(&letters.len()) {
-                        windows.push(Window {
-                            range: range.clone(),
-                            letters,
-                        });
+                    let range = start..end;
+                    if (2..=LONGEST_WINDOW).contains(&range.len()) && self.has_unknown(&range) {
+                        let letters = self.query.letters[range.clone()].to_vec();
+                        windows.push(Window { range, letters });
                     }
-                    let Some(end) = self.without_ending(&range, run[last].start) else {
-                        break;
-                    };
-                    range.end = end;
                 }
             }
         }
         windows
     }
 
-    /// Where the stretch ends without its last ending or filler.
-    fn without_ending(&self, range: &Range<usize>, word: usize) -> Option<usize> {
+    fn has_unknown(&self, range: &Range<usize>) -> bool {
+        self.pieces
+            .iter()
+            .any(|piece| piece.role.is_none() && range.contains(&piece.range.start))
+    }
+
+    /// Where a word may end: at its end, or before particles and fillers there.
+    fn ends(&self, start: usize, end: usize) -> Vec<usize> {
         let lexicon = self.suggester.lexicon;
-        let first = range.start.max(word) + 1;
-        (first..range.end).rev().find(|&start| {
-            let tail = self.text(&(start..range.end));
-            lexicon.endings.contains(&tail)
-                || tail.chars().count() > 1 && lexicon.fillers.contains(&tail)
-        })
+        let mut ends = vec![end];
+        let mut looked = 0;
+        while let Some(&end) = ends.get(looked) {
+            looked += 1;
+            for cut in start + 1..end {
+                let tail = self.text(&(cut..end));
+                let is_tail = lexicon.particles.contains(&tail)
+                    || end - cut > 1 && lexicon.fillers.contains(&tail);
+                if is_tail && !ends.contains(&cut) {
+                    ends.push(cut);
+                }
+            }
+        }
+        ends
     }
 
     /// What may have been meant by unknown letters, and whether that is absent.
@@ -283,6 +298,9 @@ impl Reader<'_> {
                 };
                 absent |= self.clues_of(book, entry, &window.range, 0.95, &cause, &mut clues);
             }
+        }
+        if clues.is_empty() && !absent {
+            absent = self.in_other_layout(window, &typed, &mut clues);
         }
         if !clues.is_empty() || absent {
             return (clues, absent);
@@ -317,34 +335,68 @@ impl Reader<'_> {
         (clues, absent)
     }
 
-    /// A name of which these letters are the start, if it is one institution's.
+    /// Reads Latin letters as the syllables their keys type; whether they name an
+    /// absent service. Only if all that comes out is known: most words of other
+    /// languages type some syllables.
+    fn in_other_layout(&self, window: &Window, typed: &str, clues: &mut Vec<Clue>) -> bool {
+        let Some(meant) = syllables(&window.letters) else {
+            return false;
+        };
+        let meant = Folded::new(&meant);
+        let suggester = self.suggester;
+        let longest = suggester.longest_phrase();
+        let pieces = segment(&meant, longest, &|key| suggester.role(key));
+        if pieces.iter().any(|piece| piece.role.is_none()) {
+            return false;
+        }
+        let mut absent = false;
+        for piece in pieces {
+            let key: String = meant.letters[piece.range].iter().collect();
+            for (kind, place, text) in suggester.meanings(&key) {
+                let Some(place) = place else {
+                    absent = true;
+                    continue;
+                };
+                clues.push(Clue {
+                    place,
+                    weight: kind.weight() * 0.95,
+                    position: window.range.start,
+                    kind,
+                    everyday: false,
+                    cause: Cause::Layout {
+                        typed: typed.to_owned(),
+                        meant: text.to_owned(),
+                    },
+                });
+            }
+        }
+        absent
+    }
+
+    /// A name of which these letters are the start, if all that begins so is one
+    /// institution's.
     fn cut_short(&self, window: &Window, typed: &str) -> Vec<Clue> {
+        const MANY: usize = 12;
         let mut clues = Vec::new();
         for book in [&self.suggester.lexicon.book, &self.suggester.own] {
-            for entry in book.names_from(&window.letters).take(20) {
+            for (count, entry) in book.beginning_with(&window.letters).enumerate() {
                 let cause = Cause::Short {
                     typed: typed.to_owned(),
                     meant: book.entry(entry).text.clone(),
                 };
-                self.clues_of(book, entry, &window.range, 0.75, &cause, &mut clues);
+                let absent = self.clues_of(book, entry, &window.range, 0.75, &cause, &mut clues);
+                if absent || count == MANY {
+                    return Vec::new();
+                }
             }
         }
-        let business_of = |place: u32| self.suggester.business_site.get(&place).copied();
-        let institution = |clue: &Clue| {
-            let personal = self.suggester.business_site.iter();
-            personal
-                .filter(|&(_, &business)| business == clue.place)
-                .map(|(&personal, _)| personal)
-                .next()
-                .unwrap_or(clue.place)
-        };
+        let institution = |clue: &Clue| self.suggester.institution(clue.place);
         let first = clues.first().map(institution);
-        let one = clues.iter().all(|clue| Some(institution(clue)) == first);
-        if !one {
-            clues.clear();
+        if !clues.iter().all(|clue| Some(institution(clue)) == first) {
+            return Vec::new();
         }
         // The business site comes by itself where there is one.
-        clues.retain(|clue| first.and_then(business_of) != Some(clue.place));
+        clues.retain(|clue| clue.is_name() && Some(clue.place) == first);
         clues
     }
 
@@ -373,6 +425,7 @@ impl Reader<'_> {
                     weight: kind.weight() * weight,
                     position: range.start,
                     kind,
+                    everyday: false,
                     cause: cause.clone(),
                 }),
             }
@@ -476,6 +529,7 @@ impl Reader<'_> {
                     weight,
                     position,
                     kind: Kind::Name,
+                    everyday: false,
                     cause,
                 });
             }
@@ -486,9 +540,22 @@ impl Reader<'_> {
     /// and by the kind of site that is asked for.
     fn weigh(&mut self) {
         let coverage = self.coverage();
+        let positions: HashSet<usize> = self
+            .reading
+            .clues
+            .iter()
+            .map(|clue| clue.position)
+            .collect();
+        // Alone, or with the kind of site, an ordinary word is a name.
+        let says_more = positions.len() > 1 || coverage < 1.0;
         for clue in &mut self.reading.clues {
+            if clue.everyday && says_more && self.categories.is_empty() {
+                clue.weight *= 0.6;
+            }
             let trust = match (&clue.cause, clue.is_name()) {
                 (Cause::Alike(_) | Cause::Hint(_), _) => 1.0,
+                // A guess at one word of many is a guess too far.
+                (Cause::Typo { .. } | Cause::Short { .. }, _) => 0.4 + 0.6 * coverage,
                 (_, true) => 0.85 + 0.15 * coverage,
                 (_, false) => 0.55 + 0.45 * coverage,
             };
