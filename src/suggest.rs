@@ -191,7 +191,14 @@ impl Suggester {
             || clues
                 .iter()
                 .any(|clue| clue.is_name() && self.personal_site.contains_key(&clue.place));
-        self.add_sister_sites(catalog, &mut clues);
+        // A site of that name is meant, not one that lists the name among its keywords.
+        let names: Vec<usize> = clues
+            .iter()
+            .filter(|clue| clue.kind == Kind::Name && matches!(clue.cause, Cause::Name(_)))
+            .map(|clue| clue.position)
+            .collect();
+        clues.retain(|clue| clue.kind != Kind::Keyword || !names.contains(&clue.position));
+        Self::add_sister_sites(catalog, &mut clues);
         self.add_business_sites(&mut clues, business, reading.personal);
         let mut scores: BTreeMap<u32, Score> = BTreeMap::new();
         for clue in clues {
@@ -212,7 +219,7 @@ impl Suggester {
 
     /// The name of an institution means its other sites too, where the task is done
     /// there: 국민건강보험 has a site for researchers.
-    fn add_sister_sites(&self, catalog: &Catalog, clues: &mut Vec<Clue>) {
+    fn add_sister_sites(catalog: &Catalog, clues: &mut Vec<Clue>) {
         let domain = |place: u32| {
             let service = catalog.services().get(place as usize)?;
             names::domain(&service.url)
@@ -252,7 +259,7 @@ impl Suggester {
                 continue;
             };
             // A task says by itself whose it is, unless the request says otherwise.
-            if personal && !business || !business && !clue.is_name() {
+            if !business && (personal || !clue.is_name()) {
                 continue;
             }
             let mut other = clue.clone();

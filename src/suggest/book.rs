@@ -199,7 +199,7 @@ impl Book {
         }
         let mut near: Vec<Near> = self
             .trigrams
-            .near(&typed, most)
+            .near(&typed)
             .into_iter()
             .filter_map(|number| {
                 let number = number as usize;
@@ -210,7 +210,7 @@ impl Book {
                     let is_particular = letters.len() >= 3
                         && entry.letters.len() >= 3
                         && !entry.text.contains(' ')
-                        && entry.meanings.iter().all(|meaning| !meaning.kind.is_task());
+                        && entry.meanings.iter().any(|meaning| !meaning.kind.is_task());
                     (is_particular && is_one_letter_off(letters, &entry.letters)).then_some(most)
                 })?;
                 Some(Near {

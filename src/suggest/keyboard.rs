@@ -51,7 +51,7 @@ pub fn strokes(letters: &[char]) -> Vec<u8> {
             'ㄱ'..='ㅣ' => strokes.extend_from_slice(LONE[code - 'ㄱ' as usize].as_bytes()),
             _ if letter.is_ascii() => strokes.push(letter.to_ascii_lowercase() as u8),
             // Any letter that no key types: different from all that keys type.
-            _ => strokes.push(0x80 | (code % 0x7f) as u8),
+            _ => strokes.push(0x80 | u8::try_from(code % 0x7f).unwrap_or_default()),
         }
     }
     strokes

@@ -99,14 +99,15 @@ impl Lexicon {
         let mut services: Vec<(String, Intents)> = file.services.into_iter().collect();
         // The map's order changes from run to run.
         services.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let small_words: HashSet<String> = keys(
-            &[
-                file.business_words.as_slice(),
-                file.personal_words.as_slice(),
-                &file.categories.values().flatten().cloned().collect::<Vec<_>>(),
-            ]
-            .concat(),
-        );
+        // What is left of a task must not be a name, or a word that says something else.
+        let taken: HashSet<String> = services
+            .iter()
+            .flat_map(|(_, intents)| &intents.names)
+            .chain(file.categories.values().flatten())
+            .chain(&file.business_words)
+            .chain(&file.personal_words)
+            .map(|word| fold::key(word))
+            .collect();
         let mut phrases = Vec::new();
         let mut former_ids = HashMap::new();
         for (service, (_, intents)) in (0..).zip(&services) {
@@ -119,7 +120,7 @@ impl Lexicon {
                     phrases.push((text.clone(), Meaning { kind, service }));
                     if kind.is_task()
                         && let Some(short) = without_tail(text, &fillers)
-                        && !small_words.contains(&fold::key(&short))
+                        && !taken.contains(&fold::key(&short))
                     {
                         let kind = Kind::AlsoTask;
                         phrases.push((short, Meaning { kind, service }));

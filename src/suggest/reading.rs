@@ -21,7 +21,7 @@ const LONGEST_WINDOW: usize = 24;
 /// Words of one request that are looked for in the names of services.
 const MOST_HINTS: usize = 8;
 /// Part of a request that must be like a task for the likeness to count.
-const LEAST_ALIKE: f32 = 0.62;
+const LEAST_ALIKE: f32 = 0.55;
 /// Part of the request below which what is known of it is not trusted alone.
 const LEAST_COVERED: f32 = 0.6;
 
@@ -446,10 +446,22 @@ impl Reader<'_> {
 
     /// The words that are neither fillers nor endings.
     fn content(&self) -> Vec<&[char]> {
-        let pieces = self.pieces.iter();
-        pieces
-            .filter(|piece| !matches!(piece.role, Some(Role::Filler | Role::Ending)))
-            .map(|piece| &self.query.letters[piece.range.clone()])
+        let mut words: Vec<Range<usize>> = Vec::new();
+        for piece in &self.pieces {
+            if matches!(piece.role, Some(Role::Filler | Role::Ending)) {
+                continue;
+            }
+            let range = piece.range.clone();
+            match words.last_mut() {
+                Some(word) if word.end == range.start && !self.query.is_edge(range.start) => {
+                    word.end = range.end;
+                }
+                _ => words.push(range),
+            }
+        }
+        words
+            .into_iter()
+            .map(|word| &self.query.letters[word])
             .collect()
     }
 
@@ -512,9 +524,10 @@ impl Reader<'_> {
         words.truncate(MOST_HINTS);
         for (position, word) in words {
             for (place, service) in (0..).zip(self.catalog.services()) {
-                if !service.search_text.contains(&word)
-                    || !service.display_name.to_lowercase().contains(&word)
-                {
+                // Keywords count; ids and addresses do not, which are Latin.
+                let is_in_name =
+                    !word.is_ascii() || service.display_name.to_lowercase().contains(&word);
+                if !is_in_name || !service.search_text.contains(&word) {
                     continue;
                 }
                 // The kind and a word of the name together are as good as the name.

@@ -82,11 +82,10 @@ pub fn segment(
             continue;
         }
         let mut key = String::new();
-        for stop in start + 1..=end.min(start + longest) {
-            key.push(query.letters[stop - 1]);
+        for (stop, &letter) in (start + 1..).zip(&query.letters[start..end.min(start + longest)]) {
+            key.push(letter);
             // A Latin word or number is known whole or not at all.
-            let cut = !query.is_edge(stop) && !is_hangul(query.letters[stop - 1]);
-            if cut {
+            if !query.is_edge(stop) && !is_hangul(letter) {
                 continue;
             }
             for role in role(&key).into_iter().flatten() {

@@ -154,14 +154,25 @@ fn what_the_search_rule_answers_gets_none() {
 
 #[test]
 fn a_category_chooses_among_what_is_meant_but_hides_nothing() {
-    let catalog = catalog();
-    let first = |category| {
-        let suggested = suggested(&catalog, "미래에셋 들어가줘", Some(category));
-        suggested.first().map(|(id, _)| id.clone())
+    let service = |id: &str, name: &str, category: &str| Service {
+        id: id.to_owned(),
+        display_name: name.to_owned(),
+        category: category.to_owned(),
+        ..Service::default()
     };
-    assert_eq!(first("Security").as_deref(), Some("MiraeAssetSecurity"));
+    let services = vec![
+        service("MeritzSecurity", "메리츠증권", "Security"),
+        service("MeritzFire", "메리츠화재", "Insurance"),
+    ];
+    let catalog = Catalog::new(services, vec![]);
+    let ids = |category| {
+        let suggested = suggested(&catalog, "메리츠에서", Some(category)).into_iter();
+        suggested.map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("insurance"), ["MeritzFire"]);
+    assert_eq!(ids(" "), ["MeritzSecurity", "MeritzFire"]);
     // Guessed wrong.
-    assert_eq!(first("Government").as_deref(), Some("MiraeAssetSecurity"));
+    assert_eq!(ids("Government"), ["MeritzSecurity", "MeritzFire"]);
 }
 
 #[test]

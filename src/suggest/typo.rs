@@ -16,13 +16,13 @@ pub fn distance(one: &[u8], other: &[u8], most: f32) -> Option<f32> {
         return None;
     }
     let width = other.len() + 1;
-    let mut before_last = vec![0.0; width];
-    let mut last: Vec<f32> = std::iter::successors(Some(0.0), |cost| Some(cost + SLIP))
+    let mut two_before = vec![0.0; width];
+    let mut before: Vec<f32> = std::iter::successors(Some(0.0), |cost| Some(cost + SLIP))
         .take(width)
         .collect();
     let mut current = vec![0.0; width];
     for (i, &key) in one.iter().enumerate() {
-        current[0] = last[0] + SLIP;
+        current[0] = before[0] + SLIP;
         let mut least = current[0];
         for (j, &other_key) in other.iter().enumerate() {
             let replaced = if key == other_key {
@@ -32,11 +32,11 @@ pub fn distance(one: &[u8], other: &[u8], most: f32) -> Option<f32> {
             } else {
                 SLIP
             };
-            let mut cost = (last[j] + replaced)
-                .min(last[j + 1] + SLIP)
+            let mut cost = (before[j] + replaced)
+                .min(before[j + 1] + SLIP)
                 .min(current[j] + SLIP);
             if i > 0 && j > 0 && key == other[j - 1] && one[i - 1] == other_key {
-                cost = cost.min(before_last[j - 1] + SLIP);
+                cost = cost.min(two_before[j - 1] + SLIP);
             }
             current[j + 1] = cost;
             least = least.min(cost);
@@ -44,10 +44,10 @@ pub fn distance(one: &[u8], other: &[u8], most: f32) -> Option<f32> {
         if least > most {
             return None;
         }
-        std::mem::swap(&mut before_last, &mut last);
-        std::mem::swap(&mut last, &mut current);
+        std::mem::swap(&mut two_before, &mut before);
+        std::mem::swap(&mut before, &mut current);
     }
-    let cost = last[other.len()];
+    let cost = before[other.len()];
     (cost <= most).then_some(cost)
 }
 
@@ -79,6 +79,8 @@ pub fn tolerance(keys: usize) -> f32 {
     }
 }
 
+/// Trigrams that differ at most: a slip spoils three, a syllable left out or swapped up to eight.
+const SPOILT: usize = 8;
 /// Sequences from which a trigram is too common to be looked up.
 const TOO_COMMON: usize = 3000;
 
@@ -102,9 +104,10 @@ impl Trigrams {
         Self { places }
     }
 
-    /// Numbers of sequences that may be within `slips` of this one, each once.
+    /// Numbers of sequences that may be a slip or two, or a syllable, away from this
+    /// one, each once.
     #[must_use]
-    pub fn near(&self, sequence: &[u8], slips: f32) -> Vec<u32> {
+    pub fn near(&self, sequence: &[u8]) -> Vec<u32> {
         let mut own: Vec<u32> = trigrams(sequence).collect();
         own.sort_unstable();
         own.dedup();
@@ -125,14 +128,7 @@ impl Trigrams {
             shared.extend(same.iter().map(|&place| place & u64::from(u32::MAX)));
         }
         shared.sort_unstable();
-        // A slip spoils three trigrams, a swap four.
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "slips are few and positive"
-        )]
-        let spoilt = (slips * 4.0).ceil() as usize;
-        let needed = own.len().saturating_sub(spoilt + skipped).max(1);
+        let needed = own.len().saturating_sub(SPOILT + skipped).max(1);
         shared
             .chunk_by(|one, other| one == other)
             .filter(|same| same.len() >= needed)
@@ -218,7 +214,7 @@ mod tests {
             ("hoemtax", 3),
         ] {
             let keys = strokes(&Folded::new(typed).letters);
-            assert!(index.near(&keys, 1.0).contains(&number), "{typed}");
+            assert!(index.near(&keys).contains(&number), "{typed}");
         }
     }
 }
