@@ -95,6 +95,7 @@ texts! {
         redirect: String,
         interrupted: String,
         too_large: String,
+        too_many: String,
         not_catalog: String,
         malformed: String,
         file: String,
