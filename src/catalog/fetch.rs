@@ -66,7 +66,7 @@ pub enum FetchError {
     Certificate(#[source] reqwest::Error),
     /// It took too long.
     #[error("timed out")]
-    Timeout(#[source] reqwest::Error),
+    Timeout(#[source] Option<reqwest::Error>),
     /// An answer that is no success.
     #[error("answered with status {0}")]
     Status(StatusCode),
@@ -222,7 +222,7 @@ fn classify(error: reqwest::Error) -> FetchError {
     } else if is_certificate_fault(&error) {
         FetchError::Certificate(error)
     } else if error.is_timeout() {
-        FetchError::Timeout(error)
+        FetchError::Timeout(Some(error))
     } else if error.is_body() || error.is_decode() {
         FetchError::Interrupted(error)
     } else if error.is_connect() && is_proxy_fault(&error) {
