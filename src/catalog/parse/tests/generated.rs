@@ -33,11 +33,12 @@ impl Entry {
             .category
             .as_ref()
             .map(|category| format!("Category=\"{}\"", escaped(category)));
-        let packages: String = self
+        let packages: Vec<String> = self
             .packages
             .iter()
             .map(|name| format!("<Package Name=\"{}\"/>", escaped(name)))
             .collect();
+        let packages = packages.concat();
         let element = |name: &str, text: &Option<String>| {
             text.as_ref()
                 .map(|text| format!("<{name}>{}</{name}>", escaped(text)))
