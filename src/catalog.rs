@@ -9,9 +9,9 @@ pub mod notice;
 pub mod parse;
 pub mod source;
 
-use std::{collections::HashMap, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
-use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 pub use source::{CatalogSource, Served};
 
@@ -132,11 +132,35 @@ impl Companion {
     }
 }
 
+/// The fields, separated by spaces, in the form that the query is brought into, too.
 fn joined_lowercase<'a>(fields: impl Iterator<Item = &'a str>) -> String {
-    let joined = fields.collect::<Vec<_>>().join(" ");
-    // The query is normalised the same way.
-    joined.nfc().collect::<String>().to_lowercase()
+    let mut joined = String::new();
+    for (index, field) in fields.enumerate() {
+        if index > 0 {
+            joined.push(' ');
+        }
+        // In pieces that no earnest field exceeds, because both steps copy and
+        // normalising can take many times the text's size.
+        let mut rest = field;
+        while !rest.is_empty() {
+            let mut length = rest.len().min(LONGEST_PIECE);
+            while !rest.is_char_boundary(length) {
+                length -= 1;
+            }
+            let (piece, after) = rest.split_at(length);
+            let normal = match is_nfc_quick(piece.chars()) {
+                IsNormalized::Yes => Cow::Borrowed(piece),
+                IsNormalized::No | IsNormalized::Maybe => Cow::Owned(piece.nfc().collect()),
+            };
+            joined.push_str(&normal.to_lowercase());
+            rest = after;
+        }
+    }
+    joined.shrink_to_fit();
+    joined
 }
+
+const LONGEST_PIECE: usize = 64 * 1024;
 
 const IMAGES: &str = "https://yourtablecloth.app/TableClothCatalog/images";
 
@@ -274,6 +298,21 @@ mod tests {
             assert_eq!(catalog.find_companions(query).len(), 1, "{query:?}");
         }
         assert!(catalog.find_companions("zip 7").is_empty());
+    }
+
+    #[test]
+    fn the_search_text_is_whole_whatever_its_size() {
+        let decomposed: String = "우리".nfd().collect();
+        for length in [0, 1, LONGEST_PIECE - 2, LONGEST_PIECE, 3 * LONGEST_PIECE] {
+            let keywords = "x".repeat(length) + &decomposed + "END";
+            let mut service = Service {
+                search_keywords: Some(keywords),
+                ..service("A", "B")
+            };
+            service.index();
+            let expected = format!("a  b  {}우리end", "x".repeat(length));
+            assert_eq!(service.search_text, expected, "{length}");
+        }
     }
 
     #[test]

@@ -10,10 +10,10 @@ pub const LONGEST_FIELD: usize = 4000;
 /// without invisible ones that spell text for a model alone (tags and the
 /// variation selectors of the same plane).
 #[must_use]
-pub fn text(text: &str) -> String {
-    text.chars()
-        .filter(|&character| !is_unwanted(character))
-        .collect()
+pub fn text(text: impl Into<String>) -> String {
+    let mut text = text.into();
+    text.retain(|character| !is_unwanted(character));
+    text
 }
 
 fn is_unwanted(character: char) -> bool {

@@ -12,7 +12,7 @@ use quick_xml::{
 };
 use thiserror::Error;
 
-use super::{Catalog, Companion, EdgeExtension, Package, Service, clean, trim};
+use super::{Catalog, Companion, EdgeExtension, Package, Service, clean, trim, trimmed_range};
 
 /// Why a document is no catalog.
 #[derive(Debug, Error)]
@@ -196,7 +196,7 @@ impl Builder {
         if !is_name(name) {
             return Err(Fault::IllFormed);
         }
-        let attributes = Attributes::read(tag)?;
+        let mut attributes = Attributes::read(tag)?;
         let Some(&parent) = self.open.last() else {
             // Text or a second element beside the root is ill-formed, not ours to repair.
             if self.root_seen {
@@ -209,11 +209,11 @@ impl Builder {
             (Element::Root, "Companions") => Element::Companions,
             (Element::Root, "InternetServices") => Element::InternetServices,
             (Element::Companions, "Companion") => {
-                self.add_companion(&attributes);
+                self.add_companion(&mut attributes);
                 Element::Ignored
             }
             (Element::InternetServices, "Service") => {
-                self.service = service(&attributes);
+                self.service = service(&mut attributes);
                 Element::Service
             }
             (Element::Service, "Packages") => Element::Packages,
@@ -228,17 +228,17 @@ impl Builder {
             }
             (Element::Packages, "Package") => {
                 self.service.packages.push(Package {
-                    name: attributes.get("Name"),
-                    url: clean::url(attributes.get("Url")),
-                    arguments: attributes.get("Arguments"),
+                    name: attributes.take("Name"),
+                    url: clean::url(attributes.take("Url")),
+                    arguments: attributes.take("Arguments"),
                 });
                 Element::Ignored
             }
             (Element::EdgeExtensions, "EdgeExtension") => {
                 self.service.edge_extensions.push(EdgeExtension {
-                    name: attributes.get("Name"),
-                    extension_id: attributes.get("ExtensionId"),
-                    crx_url: clean::url(attributes.get("CrxUrl")),
+                    name: attributes.take("Name"),
+                    extension_id: attributes.take("ExtensionId"),
+                    crx_url: clean::url(attributes.take("CrxUrl")),
                 });
                 Element::Ignored
             }
@@ -256,9 +256,9 @@ impl Builder {
         }
         service.search_keywords = service
             .search_keywords
-            .map(|keywords| trim(&clean::text(&keywords)).to_owned())
+            .map(|keywords| trimmed(clean::text(keywords)))
             .filter(|keywords| !keywords.is_empty());
-        service.compat_notes = service.compat_notes.map(|notes| clean::text(&notes));
+        service.compat_notes = service.compat_notes.map(clean::text);
         self.services.push(service);
     }
 
@@ -275,32 +275,40 @@ impl Builder {
         Ok(())
     }
 
-    fn add_companion(&mut self, attributes: &Attributes<'_>) {
-        let display_name = attributes.get("DisplayName");
+    fn add_companion(&mut self, attributes: &mut Attributes<'_>) {
+        let display_name = attributes.take("DisplayName");
         if trim(&display_name).is_empty() {
             return;
         }
         self.companions.push(Companion {
-            id: trim(&attributes.get("Id")).to_owned(),
+            id: trimmed(attributes.take("Id")),
             display_name,
-            display_name_en: attributes.present("en-US-DisplayName"),
-            url: clean::url(attributes.get("Url")),
+            display_name_en: attributes.take_present("en-US-DisplayName"),
+            url: clean::url(attributes.take("Url")),
             search_text: String::new(),
         });
     }
 }
 
-fn service(attributes: &Attributes<'_>) -> Service {
+fn service(attributes: &mut Attributes<'_>) -> Service {
     Service {
-        id: trim(&attributes.get("Id")).to_owned(),
-        display_name: attributes.get("DisplayName"),
-        display_name_en: attributes.present("en-US-DisplayName"),
+        id: trimmed(attributes.take("Id")),
+        display_name: attributes.take("DisplayName"),
+        display_name_en: attributes.take_present("en-US-DisplayName"),
         category: attributes
-            .present("Category")
+            .take_present("Category")
             .unwrap_or_else(|| "Other".to_owned()),
-        url: clean::url(attributes.get("Url")),
+        url: clean::url(attributes.take("Url")),
         ..Service::default()
     }
+}
+
+/// [`trim`] in place: the text may be large.
+fn trimmed(mut text: String) -> String {
+    let kept = trimmed_range(&text);
+    text.truncate(kept.end);
+    text.drain(..kept.start);
+    text
 }
 
 /// What a reference in a text stands for. Entities that a document type
@@ -338,18 +346,19 @@ impl<'a> Attributes<'a> {
                 return Err(Fault::IllFormed);
             }
             let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
-            read.push((attribute.key.into_inner(), clean::text(&value)));
+            read.push((attribute.key.into_inner(), clean::text(value)));
         }
         Ok(Self(read))
     }
 
-    fn present(&self, name: &str) -> Option<String> {
-        let (_, value) = self.0.iter().find(|(key, _)| *key == name)?;
-        (!value.is_empty()).then(|| value.clone())
+    fn take_present(&mut self, name: &str) -> Option<String> {
+        let (_, value) = self.0.iter_mut().find(|(key, _)| *key == name)?;
+        let value = std::mem::take(value);
+        (!value.is_empty()).then_some(value)
     }
 
-    fn get(&self, name: &str) -> String {
-        self.present(name).unwrap_or_default()
+    fn take(&mut self, name: &str) -> String {
+        self.take_present(name).unwrap_or_default()
     }
 }
 
