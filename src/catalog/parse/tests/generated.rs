@@ -149,7 +149,7 @@ proptest! {
             let category = category.filter(|category| !category.is_empty());
             let keywords = entry.keywords.as_deref().map(clean::text);
             let keywords = keywords.as_deref().map(trim).filter(|keywords| !keywords.is_empty());
-            let packages: Vec<String> = entry.packages.iter().map(|name| clean::text(name)).collect();
+            let packages: Vec<String> = entry.packages.iter().map(clean::text).collect();
             let names: Vec<&str> = service.packages.iter().map(|package| package.name.as_str()).collect();
             prop_assert_eq!(&service.id, &trim(&clean::text(&entry.id)).to_owned());
             prop_assert_eq!(&service.display_name, &clean::text(&entry.name));
