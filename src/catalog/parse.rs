@@ -211,9 +211,10 @@ impl Builder {
         }
         service.search_keywords = service
             .search_keywords
-            .map(|keywords| trim(&clean::text(&keywords)).to_owned())
-            .filter(|keywords| !keywords.is_empty());
-        service.compat_notes = service.compat_notes.map(|notes| clean::text(&notes));
+            .map(|keywords| trim(&clean::text(&keywords)).to_owned());
+        service.compat_notes = service
+            .compat_notes
+            .map(|notes| trim(&clean::text(&notes)).to_owned());
         self.services.push(service);
     }
 
@@ -289,7 +290,7 @@ impl<'a> Attributes<'a> {
 
     fn present(&self, name: &str) -> Option<String> {
         let (_, value) = self.0.iter().find(|(key, _)| *key == name)?;
-        (!value.is_empty()).then(|| value.clone())
+        Some(value.clone())
     }
 
     fn get(&self, name: &str) -> String {
