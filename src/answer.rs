@@ -164,7 +164,6 @@ pub fn get_service(served: &Served, id: &str) -> Value {
             },
         );
     };
-    let notes = service.compat_notes.as_deref().map(crate::catalog::trim);
     finish(
         served,
         &Details {
@@ -178,7 +177,7 @@ pub fn get_service(served: &Served, id: &str) -> Value {
             packages: service.packages.iter().map(Into::into).collect(),
             edge_extensions: service.edge_extensions.iter().map(Into::into).collect(),
             search_keywords: service.search_keywords.as_deref().map(bounded),
-            compat_notes: notes.filter(|notes| !notes.is_empty()).map(bounded),
+            compat_notes: service.compat_notes.as_deref().map(bounded),
         },
     )
 }

@@ -40,9 +40,9 @@ pub struct Service {
     pub packages: Vec<Package>,
     /// Edge extensions the site demands.
     pub edge_extensions: Vec<EdgeExtension>,
-    /// Further words to find it by, trimmed, not blank.
+    /// Further words to find it by, trimmed; empty where the element is blank.
     pub search_keywords: Option<String>,
-    /// What may go wrong in a sandbox, as written, perhaps blank.
+    /// What may go wrong in a sandbox, trimmed; empty where the element is blank.
     pub compat_notes: Option<String>,
     /// What the search rule looks into, lower-cased.
     pub search_text: String,
@@ -103,8 +103,9 @@ impl Service {
     /// The compatibility notes, unless there are none or they are blank.
     #[must_use]
     pub fn compat_warning(&self) -> Option<&str> {
-        let notes = self.compat_notes.as_deref()?;
-        (!trim(notes).is_empty()).then_some(notes)
+        self.compat_notes
+            .as_deref()
+            .filter(|notes| !notes.is_empty())
     }
 
     /// Fills in the fields that derive from the others.
@@ -124,11 +125,9 @@ impl Service {
 
 impl Companion {
     fn index(&mut self) {
-        let fields = [self.id.as_str(), &self.display_name]
-            .into_iter()
-            .chain(self.display_name_en.as_deref())
-            .chain([self.url.as_str()]);
-        self.search_text = joined_lowercase(fields);
+        let display_name_en = self.display_name_en.as_deref().unwrap_or_default();
+        let fields = [&self.id, &self.display_name, display_name_en, &self.url];
+        self.search_text = joined_lowercase(fields.into_iter());
     }
 }
 
@@ -282,6 +281,33 @@ mod tests {
             catalog.categories(),
             [("Banking", 2), ("Other", 1), ("Card", 1)]
         );
+    }
+
+    #[test]
+    fn what_is_there_but_empty_differs_from_what_is_missing() {
+        let catalog = parse::parse(
+            "<TableClothCatalog><InternetServices>\
+             <Service Id='Empty' Category='' en-US-DisplayName=''>\
+             <CompatNotes> </CompatNotes><SearchKeywords/></Service>\
+             <Service Id='Missing'/>\
+             <Service Id='Padded'><CompatNotes>\n 주의 \n</CompatNotes></Service>\
+             </InternetServices></TableClothCatalog>"
+                .as_bytes(),
+        )
+        .unwrap();
+        let empty = catalog.service("Empty").unwrap();
+        assert_eq!(empty.category, "");
+        assert_eq!(empty.display_name_en.as_deref(), Some(""));
+        assert_eq!(empty.search_keywords.as_deref(), Some(""));
+        assert_eq!(empty.compat_notes.as_deref(), Some(""));
+        assert_eq!(empty.compat_warning(), None);
+        let missing = catalog.service("Missing").unwrap();
+        assert_eq!(missing.category, "Other");
+        assert_eq!(missing.display_name_en, None);
+        assert_eq!(missing.search_keywords, None);
+        assert_eq!(missing.compat_notes, None);
+        let padded = catalog.service("Padded").unwrap();
+        assert_eq!(padded.compat_warning(), Some("주의"));
     }
 
     #[test]

@@ -420,9 +420,9 @@ fn warning_mark() -> String {
 fn details(answer: &Value) -> String {
     let mut shown = String::new();
     for field in ["displayName", "displayNameEn", "category", "url"] {
-        if let Some(text) = answer[field].as_str() {
-            shown += text;
-            shown.push('\n');
+        let text = text(answer, field);
+        if !text.is_empty() {
+            shown.extend([text, "\n"]);
         }
     }
     let headings = &TEXTS.cli.headings;

@@ -256,9 +256,10 @@ impl Builder {
         }
         service.search_keywords = service
             .search_keywords
-            .map(|keywords| trimmed(clean::text(keywords)))
-            .filter(|keywords| !keywords.is_empty());
-        service.compat_notes = service.compat_notes.map(clean::text);
+            .map(|keywords| trimmed(clean::text(keywords)));
+        service.compat_notes = service
+            .compat_notes
+            .map(|notes| trimmed(clean::text(notes)));
         self.services.push(service);
     }
 
@@ -353,8 +354,7 @@ impl<'a> Attributes<'a> {
 
     fn take_present(&mut self, name: &str) -> Option<String> {
         let (_, value) = self.0.iter_mut().find(|(key, _)| *key == name)?;
-        let value = std::mem::take(value);
-        (!value.is_empty()).then_some(value)
+        Some(std::mem::take(value))
     }
 
     fn take(&mut self, name: &str) -> String {

@@ -146,16 +146,16 @@ proptest! {
         prop_assert_eq!(catalog.services().len(), expected.len());
         for (service, entry) in catalog.services().iter().zip(expected) {
             let category = entry.category.as_deref().map(clean::text);
-            let category = category.filter(|category| !category.is_empty());
             let keywords = entry.keywords.as_deref().map(clean::text);
-            let keywords = keywords.as_deref().map(trim).filter(|keywords| !keywords.is_empty());
+            let keywords = keywords.as_deref().map(trim);
+            let notes = entry.notes.as_deref().map(clean::text);
             let packages: Vec<String> = entry.packages.iter().map(clean::text).collect();
             let names: Vec<&str> = service.packages.iter().map(|package| package.name.as_str()).collect();
             prop_assert_eq!(&service.id, &trim(&clean::text(&entry.id)).to_owned());
             prop_assert_eq!(&service.display_name, &clean::text(&entry.name));
             prop_assert_eq!(&service.category, &category.unwrap_or_else(|| "Other".to_owned()));
             prop_assert_eq!(service.search_keywords.as_deref(), keywords);
-            prop_assert_eq!(&service.compat_notes, &entry.notes.as_deref().map(clean::text));
+            prop_assert_eq!(service.compat_notes.as_deref(), notes.as_deref().map(trim));
             prop_assert_eq!(names, packages);
         }
     }

@@ -52,7 +52,7 @@ fn a_whole_document_is_read_field_by_field() {
     assert_eq!(woori.search_keywords.as_deref(), Some("우리; 은행"));
     assert_eq!(woori.compat_warning(), Some("세션이 끊길 수 있습니다."));
     let im = catalog.service("iMBank").unwrap();
-    assert_eq!(im.category, "Other");
+    assert_eq!(im.category, "");
     assert_eq!(im.display_name_en, None);
     assert_eq!(im.search_keywords, None);
     assert_eq!(im.compat_warning(), None);
