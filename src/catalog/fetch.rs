@@ -88,7 +88,7 @@ pub enum FetchError {
     Status(StatusCode),
     /// A redirect that is not followed.
     #[error("redirect refused")]
-    Redirect(#[source] reqwest::Error),
+    Redirect(#[source] Option<reqwest::Error>),
     /// The answer broke off or cannot be decompressed.
     #[error("answer broke off")]
     Interrupted(#[source] reqwest::Error),
@@ -176,6 +176,10 @@ async fn download(url: Url, known: &Validators, limits: Limits) -> Result<Fetche
             return Ok(Fetched::NotModified);
         }
         StatusCode::PROXY_AUTHENTICATION_REQUIRED => return Err(FetchError::Proxy(None)),
+        // To an address of a kind that the client does not even try.
+        status if status.is_redirection() && response.headers().contains_key(header::LOCATION) => {
+            return Err(FetchError::Redirect(None));
+        }
         status => return Err(FetchError::Status(status)),
     }
     let validators = Validators {
@@ -208,31 +212,36 @@ impl Web {
     fn new(url: &Url, limits: Limits) -> Result<Self, FetchError> {
         // Fails where it is installed already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = Client::builder()
-            .user_agent(concat!("tablecloth-mcp/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(limits.connect)
-            .timeout(limits.total)
-            .redirect(redirect::Policy::custom(follow));
-        let mut proxies = None;
+        let added = match setting::read(setting::SSL_CERT_FILE) {
+            Some(path) => certificates::read(Path::new(&path))?,
+            None => Vec::new(),
+        };
+        let builder = || {
+            Client::builder()
+                .user_agent(concat!("tablecloth-mcp/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(limits.connect)
+                .timeout(limits.total)
+                .redirect(redirect::Policy::custom(follow))
+        };
+        let build = |builder: ClientBuilder| {
+            let client = builder.build();
+            client.map_err(|error| fault::classify(error, None))
+        };
         if url.scheme() == "https" {
-            proxies = Some(Matcher::from_system());
-        } else {
-            // Plain http is for this machine alone. A proxy would carry it elsewhere.
-            builder = builder.no_proxy();
+            return Ok(Self {
+                client: build(builder().tls_certs_merge(added))?,
+                proxies: Some(Matcher::from_system()),
+            });
         }
-        let client = with_certificates(builder)?;
-        Ok(Self { client, proxies })
+        // Plain http is for this machine alone: a proxy would carry it elsewhere.
+        // Nor does it need roots, so it must not fail on a machine that has none.
+        let client = build(builder().no_proxy().tls_certs_merge(added.clone()))
+            .or_else(|_| build(builder().no_proxy().tls_certs_only(added)))?;
+        Ok(Self {
+            client,
+            proxies: None,
+        })
     }
-}
-
-fn with_certificates(mut builder: ClientBuilder) -> Result<Client, FetchError> {
-    if let Some(path) = setting::read(setting::SSL_CERT_FILE) {
-        builder = builder.tls_certs_merge(certificates::read(Path::new(&path))?);
-    }
-    // Without any root on the machine there is no client either.
-    builder
-        .build()
-        .map_err(|error| fault::classify(error, None))
 }
 
 fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {

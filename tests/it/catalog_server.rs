@@ -171,6 +171,26 @@ pub(crate) fn respond(
     stream.write_all(body)
 }
 
+/// Sends these bytes as they are, and nothing around them.
+pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> CatalogServer {
+    let bytes = bytes.into();
+    CatalogServer::responding(move |_, stream| stream.write_all(&bytes))
+}
+
+/// Sends this document with status 200.
+pub(crate) fn document(document: impl Into<Vec<u8>>) -> CatalogServer {
+    let document = document.into();
+    CatalogServer::responding(move |_, stream| respond(stream, "200 OK", &[], &document))
+}
+
+/// Sends this answer without a body.
+pub(crate) fn head(status: &str, header: (&'static str, String)) -> CatalogServer {
+    let status = status.to_owned();
+    CatalogServer::responding(move |_, stream| {
+        respond(stream, &status, &[(header.0, &header.1)], b"")
+    })
+}
+
 /// Sends the catalog after a while, so that calls come together in the meantime.
 pub(crate) fn respond_slowly(_: &Request, stream: &mut TcpStream) -> io::Result<()> {
     std::thread::sleep(Duration::from_millis(700));

@@ -14,6 +14,12 @@ mod conformance;
 mod ending;
 #[cfg(unix)]
 mod launch;
+mod network;
+mod notice;
 mod protocol;
+mod proxy;
+mod source_file;
 mod texts;
+mod tls;
+mod tls_server;
 mod tools;

@@ -12,7 +12,7 @@ pub(super) fn classify(error: reqwest::Error, proxies: Option<&Matcher>) -> Fetc
     // follow; the first address is known to be good.
     let unusable_target = error.is_builder() && error.url().is_some();
     if error.is_redirect() || unusable_target {
-        FetchError::Redirect(error)
+        FetchError::Redirect(Some(error))
     } else if is_certificate_fault(&error) {
         FetchError::Certificate(error)
     } else if error.is_connect() && went_through(proxies, &error) {

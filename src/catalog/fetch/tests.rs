@@ -267,6 +267,8 @@ async fn redirects_lead_to_https_or_stay_on_this_machine() {
         "http://localhost.example.invalid/",
         "http://10.0.0.1/",
         "ftp://127.0.0.1/",
+        "file:///etc/passwd",
+        "data:text/xml,x",
     ] {
         let url = serve(move |stream, _| {
             let answer =
