@@ -374,7 +374,9 @@ pub(crate) fn answer_in(response: &Value) -> Value {
 /// The JSON in the response to a call, which is there twice and equal.
 fn json_in(response: &Value) -> Value {
     let result = &response["result"];
-    let content = result["content"].as_array().unwrap_or_else(|| panic!("{response}"));
+    let content = result["content"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{response}"));
     assert_eq!(content.len(), 1, "{response}");
     assert_eq!(content[0]["type"], "text");
     let text = content[0]["text"].as_str().unwrap();

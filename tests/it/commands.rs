@@ -33,21 +33,56 @@ fn json_is_the_answer_of_the_tool() {
             0,
         ),
         (&["search", ""], "search_services", json!({"query": ""}), 0),
-        (&["search", "없는곳"], "search_services", json!({"query": "없는곳"}), 1),
-        (&["show", "GanaBank"], "get_service", json!({"id": "GanaBank"}), 0),
-        (&["show", "ganabank"], "get_service", json!({"id": "ganabank"}), 1),
+        (
+            &["search", "없는곳"],
+            "search_services",
+            json!({"query": "없는곳"}),
+            1,
+        ),
+        (
+            &["show", "GanaBank"],
+            "get_service",
+            json!({"id": "GanaBank"}),
+            0,
+        ),
+        (
+            &["show", "ganabank"],
+            "get_service",
+            json!({"id": "ganabank"}),
+            1,
+        ),
         (&["categories"], "list_categories", json!({}), 0),
         (&["companions"], "list_companions", json!({}), 0),
-        (&["companions", "pdf"], "list_companions", json!({"query": "pdf"}), 0),
-        (&["companions", "x", "y"], "list_companions", json!({"query": "x y"}), 1),
+        (
+            &["companions", "pdf"],
+            "list_companions",
+            json!({"query": "pdf"}),
+            0,
+        ),
+        (
+            &["companions", "x", "y"],
+            "list_companions",
+            json!({"query": "x y"}),
+            1,
+        ),
         (
             &["wsb", "Tax24", "x", "GanaBank"],
             "generate_wsb",
             json!({"serviceIds": ["Tax24", "x", "GanaBank"]}),
             0,
         ),
-        (&["wsb", "x"], "generate_wsb", json!({"serviceIds": ["x"]}), 1),
-        (&["open", "x"], "launch_sandbox", json!({"serviceIds": ["x"]}), 1),
+        (
+            &["wsb", "x"],
+            "generate_wsb",
+            json!({"serviceIds": ["x"]}),
+            1,
+        ),
+        (
+            &["open", "x"],
+            "launch_sandbox",
+            json!({"serviceIds": ["x"]}),
+            1,
+        ),
     ] {
         let finished = run(&catalog, &[words, &["--json"]].concat());
         assert_eq!(finished.code, Some(code), "{words:?}");
@@ -239,10 +274,16 @@ fn open_launches() {
     let opened = start.clone().args(["open", "Tax24", "x", "GanaBank"]).run();
     assert_eq!(opened.code, Some(0), "{}", opened.stderr);
     for part in [
-        filled("cli.launched", &[("ids", "Tax24, GanaBank"), ("runner", &label)]),
+        filled(
+            "cli.launched",
+            &[("ids", "Tax24, GanaBank"), ("runner", &label)],
+        ),
         filled("cli.unknownIds", &[("ids", "x")]),
         filled("tools.launch_sandbox.noteTemplate", &[("runner", &label)]),
-        format!("[{}] 가나은행 개인뱅킹: 보안 프로그램", text("cli.warningMark")),
+        format!(
+            "[{}] 가나은행 개인뱅킹: 보안 프로그램",
+            text("cli.warningMark")
+        ),
     ] {
         assert!(opened.stdout.contains(&part), "{part}: {}", opened.stdout);
     }
@@ -312,8 +353,20 @@ fn help_and_version() {
         assert_eq!(shown.code, Some(0));
         assert_eq!(shown.stderr, "");
         assert!(shown.stdout.contains(text("cli.about")), "{}", shown.stdout);
-        assert!(shown.stdout.contains(text("cli.afterHelp")), "{}", shown.stdout);
-        for command in ["serve", "search", "show", "categories", "companions", "wsb", "open"] {
+        assert!(
+            shown.stdout.contains(text("cli.afterHelp")),
+            "{}",
+            shown.stdout
+        );
+        for command in [
+            "serve",
+            "search",
+            "show",
+            "categories",
+            "companions",
+            "wsb",
+            "open",
+        ] {
             let about = text(&format!("cli.commands.{command}"));
             assert!(shown.stdout.contains(about), "{command}");
             let own = Start::new().args([command, "--help"]).run();
@@ -363,7 +416,12 @@ fn a_closed_pipe_is_no_fault() {
         let mut child = start.command().stdin(Stdio::null()).spawn().unwrap();
         drop(child.stdout.take());
         let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(0), "{words:?}: {said}");
         assert_eq!(said, "", "{words:?}");

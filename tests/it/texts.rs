@@ -106,7 +106,10 @@ fn answers() {
         json!({"error": error, "hint": text("tools.get_service.hintNotFound")})
     );
 
-    let made = client.call("generate_wsb", &json!({"serviceIds": ["Tax24", "Q-net.kr_1"]}));
+    let made = client.call(
+        "generate_wsb",
+        &json!({"serviceIds": ["Tax24", "Q-net.kr_1"]}),
+    );
     assert_eq!(made["wsb"], wsb("Tax24 Q-net.kr_1"));
     assert_eq!(made["usage"], text("tools.generate_wsb.usage"));
     assert_eq!(made["securityNote"], text("sandbox.securityNote"));

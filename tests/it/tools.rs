@@ -94,10 +94,20 @@ fn search_services_without_words_lists_by_name() {
         assert_eq!(
             ids(&found),
             [
-                "Bare", "GanaBank", "GanaBankBiz", "GanaBank", "it's", "Spaced Id", "NoCategory",
-                "Tax24", "Padded", "Q-net.kr_1", "LineEnds", "Emoji", "Wide",
+                "Bare",
+                "GanaBank",
+                "GanaBank",
+                "GanaBankBiz",
+                "it's",
+                "Spaced Id",
+                "NoCategory",
+                "Tax24",
+                "Padded",
+                "Q-net.kr_1",
+                "LineEnds",
+                "Emoji",
+                "Wide",
             ]
-            .map(|id| id)
         );
     }
     let bare = client.call("search_services", &json!({"query": "bare"}));
@@ -132,7 +142,13 @@ fn search_services_keeps_to_a_category() {
 #[test]
 fn search_services_takes_what_clients_send_for_nothing() {
     let (_catalog, mut client) = session();
-    for category in [json!(null), json!(""), json!("  "), json!("null"), json!(" null ")] {
+    for category in [
+        json!(null),
+        json!(""),
+        json!("  "),
+        json!("null"),
+        json!(" null "),
+    ] {
         let found = client.call(
             "search_services",
             &json!({"query": "세금", "category": category, "limit": null}),
@@ -192,7 +208,10 @@ fn get_service_shows_everything() {
     let (_catalog, mut client) = session();
     let service = client.call("get_service", &json!({"id": "GanaBank"}));
     let notes = service["compatNotes"].as_str().unwrap();
-    assert!(notes.starts_with("보안") && notes.ends_with("가나."), "{notes:?}");
+    assert!(
+        notes.starts_with("보안") && notes.ends_with("가나."),
+        "{notes:?}"
+    );
     assert_eq!(
         without(service, &["compatNotes", "logoUrl"]),
         json!({
@@ -220,7 +239,10 @@ fn get_service_shows_everything() {
 fn get_service_leaves_out_what_is_not_there() {
     let (_catalog, mut client) = session();
     assert_eq!(
-        without(client.call("get_service", &json!({"id": "Bare"})), &["logoUrl"]),
+        without(
+            client.call("get_service", &json!({"id": "Bare"})),
+            &["logoUrl"]
+        ),
         json!({
             "id": "Bare",
             "displayName": "",
@@ -238,7 +260,10 @@ fn get_service_leaves_out_what_is_not_there() {
     let blank = client.call("get_service", &json!({"id": "Tax24"}));
     assert_eq!(blank["compatNotes"], "");
     let found = client.call("search_services", &json!({"query": "연말정산"}));
-    assert!(found["results"][0].get("compatWarning").is_none(), "{found}");
+    assert!(
+        found["results"][0].get("compatWarning").is_none(),
+        "{found}"
+    );
 }
 
 #[test]
@@ -248,7 +273,16 @@ fn get_service_compares_ids_to_the_letter() {
         let service = client.call("get_service", &json!({"id": id}));
         assert_eq!(service["id"], id);
     }
-    for id in ["tax24", " Tax24", "Tax24 ", "", "  Padded  ", "Nested", "가나", "{id}"] {
+    for id in [
+        "tax24",
+        " Tax24",
+        "Tax24 ",
+        "",
+        "  Padded  ",
+        "Nested",
+        "가나",
+        "{id}",
+    ] {
         let answer = client.call("get_service", &json!({"id": id}));
         assert!(answer["error"].as_str().unwrap().contains(id), "{answer}");
         assert!(answer.get("id").is_none());
@@ -335,13 +369,30 @@ fn generate_wsb_sorts_the_ids() {
     assert_eq!(plain["wsb"], wsb("Tax24"));
 
     let mixed = generate(json!([
-        "x", " Q-net.kr_1\n", "Spaced Id", "", "tax24", "Q-net.kr_1", "x", "it's", "Padded",
-        "Tax24'; calc; '", "Nested"
+        "x",
+        " Q-net.kr_1\n",
+        "Spaced Id",
+        "",
+        "tax24",
+        "Q-net.kr_1",
+        "x",
+        "it's",
+        "Padded",
+        "Tax24'; calc; '",
+        "Nested"
     ]));
     assert_eq!(mixed["siteIds"], json!(["Q-net.kr_1", "Padded"]));
     assert_eq!(
         mixed["unknownIdsIgnored"],
-        json!(["x", "Spaced Id", "tax24", "x", "it's", "Tax24'; calc; '", "Nested"])
+        json!([
+            "x",
+            "Spaced Id",
+            "tax24",
+            "x",
+            "it's",
+            "Tax24'; calc; '",
+            "Nested"
+        ])
     );
     assert_eq!(mixed["wsb"], wsb("Q-net.kr_1 Padded"));
 
@@ -401,7 +452,10 @@ fn service_ids_come_in_every_form() {
     ] {
         for tool in ["generate_wsb", "launch_sandbox"] {
             let refused = client.refusal(tool, &json!({"serviceIds": ids}));
-            assert!(refused["error"].as_str().unwrap().contains("serviceIds"), "{ids}");
+            assert!(
+                refused["error"].as_str().unwrap().contains("serviceIds"),
+                "{ids}"
+            );
         }
     }
 }
