@@ -233,11 +233,11 @@ impl Builder {
 
     fn add_companion(&mut self, attributes: &Attributes<'_>) {
         let display_name = attributes.get("DisplayName");
-        if trim(&display_name).is_empty() {
+        if display_name.is_empty() {
             return;
         }
         self.companions.push(Companion {
-            id: trim(&attributes.get("Id")).to_owned(),
+            id: attributes.get("Id"),
             display_name,
             display_name_en: attributes.present("en-US-DisplayName"),
             url: clean::url(attributes.get("Url")),
@@ -248,7 +248,7 @@ impl Builder {
 
 fn service(attributes: &Attributes<'_>) -> Service {
     Service {
-        id: trim(&attributes.get("Id")).to_owned(),
+        id: attributes.get("Id"),
         display_name: attributes.get("DisplayName"),
         display_name_en: attributes.present("en-US-DisplayName"),
         category: attributes
@@ -270,7 +270,7 @@ fn resolve<'a>(reference: &'a BytesRef<'_>) -> Result<Cow<'a, str>, Fault> {
         .ok_or(Fault::IllFormed)
 }
 
-/// The attributes of one element, cleaned.
+/// The attributes of one element, cleaned and trimmed as the peers do it.
 struct Attributes<'a>(Vec<(&'a str, String)>);
 
 impl<'a> Attributes<'a> {
@@ -283,7 +283,8 @@ impl<'a> Attributes<'a> {
                 return Err(Fault::IllFormed);
             }
             let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
-            read.push((attribute.key.into_inner(), clean::text(&value)));
+            let value = trim(&clean::text(&value)).to_owned();
+            read.push((attribute.key.into_inner(), value));
         }
         Ok(Self(read))
     }
