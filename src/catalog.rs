@@ -290,7 +290,7 @@ mod tests {
              <Service Id='Empty' Category='' en-US-DisplayName=''>\
              <CompatNotes> </CompatNotes><SearchKeywords/></Service>\
              <Service Id='Missing'/>\
-             <Service Id='Padded'><CompatNotes>\n 주의 \n</CompatNotes></Service>\
+             <Service Id=' Padded' Category='Banking '><CompatNotes>\n 주의 \n</CompatNotes></Service>\
              </InternetServices></TableClothCatalog>"
                 .as_bytes(),
         )
@@ -307,6 +307,7 @@ mod tests {
         assert_eq!(missing.search_keywords, None);
         assert_eq!(missing.compat_notes, None);
         let padded = catalog.service("Padded").unwrap();
+        assert_eq!(padded.category, "Banking");
         assert_eq!(padded.compat_warning(), Some("주의"));
     }
 

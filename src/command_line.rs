@@ -226,16 +226,11 @@ async fn answer(source: CatalogSource, name: &str, matches: &ArgMatches) -> u8 {
         }
     }
     let failed = answer.get("error").is_some();
-    let text = if as_json {
-        answer.to_string() + "\n"
-    } else if failed {
-        String::new()
-    } else {
-        human(&request, &answer)
-    };
     let saved = match output {
         Some(path) if !failed => save(path, &answer),
-        _ => print(&text),
+        _ if as_json => print(&(answer.to_string() + "\n")),
+        _ if failed => true,
+        _ => print(&human(&request, &answer)),
     };
     let nothing_found = matches!(request, Request::Search { .. } | Request::Companions { .. })
         && answer["matched"] == 0;
@@ -302,7 +297,7 @@ fn save(path: &Path, answer: &Value) -> bool {
     match std::fs::write(path, wsb) {
         Ok(()) => {
             eprintln!("{}", fill(&TEXTS.cli.saved, &[("path", &shown)]));
-            eprintln!("{}", unknown_ids(answer));
+            eprint!("{}", unknown_ids(answer));
             true
         }
         Err(error) => {

@@ -278,11 +278,11 @@ impl Builder {
 
     fn add_companion(&mut self, attributes: &mut Attributes<'_>) {
         let display_name = attributes.take("DisplayName");
-        if trim(&display_name).is_empty() {
+        if display_name.is_empty() {
             return;
         }
         self.companions.push(Companion {
-            id: trimmed(attributes.take("Id")),
+            id: attributes.take("Id"),
             display_name,
             display_name_en: attributes.take_present("en-US-DisplayName"),
             url: clean::url(attributes.take("Url")),
@@ -293,7 +293,7 @@ impl Builder {
 
 fn service(attributes: &mut Attributes<'_>) -> Service {
     Service {
-        id: trimmed(attributes.take("Id")),
+        id: attributes.take("Id"),
         display_name: attributes.take("DisplayName"),
         display_name_en: attributes.take_present("en-US-DisplayName"),
         category: attributes
@@ -331,7 +331,7 @@ fn is_name(name: &str) -> bool {
             .all(|character| character.is_alphanumeric() || "-_.:\u{b7}".contains(character))
 }
 
-/// The attributes of one element, cleaned.
+/// The attributes of one element, cleaned and trimmed as the peers do it.
 struct Attributes<'a>(Vec<(&'a str, String)>);
 
 impl<'a> Attributes<'a> {
@@ -347,7 +347,7 @@ impl<'a> Attributes<'a> {
                 return Err(Fault::IllFormed);
             }
             let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
-            read.push((attribute.key.into_inner(), clean::text(value)));
+            read.push((attribute.key.into_inner(), trimmed(clean::text(value))));
         }
         Ok(Self(read))
     }

@@ -164,10 +164,9 @@ pub(crate) fn respond(
 ) -> io::Result<()> {
     let mut head = format!("HTTP/1.1 {status}\r\nConnection: close\r\n");
     for (name, value) in headers {
-        head += &format!("{name}: {value}\r\n");
+        head.extend([name, ": ", value, "\r\n"]);
     }
-    head += &format!("Content-Length: {}\r\n\r\n", body.len());
-    stream.write_all(head.as_bytes())?;
+    write!(stream, "{head}Content-Length: {}\r\n\r\n", body.len())?;
     stream.write_all(body)
 }
 

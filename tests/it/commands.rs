@@ -132,7 +132,7 @@ fn show_for_people() {
         "  ShieldWall   https://shield.example/setup.exe?a=1&b=2\n",
         "  키보드 보안  https://key.example/kg.exe\n",
         "  서명 확장  abcdefghijklmnop\n",
-        "  둘째 줄 가나.\n",
+        "  둘째 줄.\n",
         text("cli.headings.packages"),
         text("cli.headings.edgeExtensions"),
         text("cli.headings.searchKeywords"),

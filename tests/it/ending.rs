@@ -206,7 +206,8 @@ fn whole_session(calls: usize) -> String {
             "name": "search_services", "arguments": {"query": "가나은행"},
         }})
     }));
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+    lines.join("\n")
 }
 
 #[test]

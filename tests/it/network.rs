@@ -333,7 +333,7 @@ fn peak_megabytes(client: &crate::client::Client) -> u64 {
 fn documents_too_large_are_refused_while_they_come() {
     let endless = CatalogServer::responding(|_, stream| {
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
-        let block = [b' '; 64 * 1024];
+        let block = vec![b' '; 64 * 1024];
         loop {
             stream.write_all(&block)?;
         }

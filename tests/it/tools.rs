@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    catalog_server::{CatalogServer, respond_slowly},
+    catalog_server::{CatalogServer, respond, respond_slowly},
     client::{Client, Start, answer_in},
     texts::{expected_tools, wsb},
 };
@@ -65,7 +65,7 @@ fn search_services_finds_and_orders() {
     let warning = found["results"][2]["compatWarning"].as_str().unwrap();
     assert!(warning.starts_with("보안 프로그램"), "{warning}");
     assert!(warning.contains("막을 수 있습니다 <주의>.\n"), "{warning}");
-    assert!(warning.contains("둘째 줄 가나."), "{warning}");
+    assert!(warning.contains("둘째 줄."), "{warning}");
     assert!(!warning.contains("not part"), "{warning}");
 
     for (query, first) in [
@@ -96,8 +96,8 @@ fn search_services_without_words_lists_by_name() {
             [
                 "Bare",
                 "GanaBank",
-                "GanaBankBiz",
                 "GanaBank",
+                "GanaBankBiz",
                 "it's",
                 "Spaced Id",
                 "NoCategory",
@@ -108,7 +108,6 @@ fn search_services_without_words_lists_by_name() {
                 "Emoji",
                 "Wide",
             ]
-            .map(|id| id)
         );
     }
     let bare = client.call("search_services", &json!({"query": "bare"}));
@@ -210,7 +209,7 @@ fn get_service_shows_everything() {
     let service = client.call("get_service", &json!({"id": "GanaBank"}));
     let notes = service["compatNotes"].as_str().unwrap();
     assert!(
-        notes.starts_with("보안") && notes.ends_with("가나."),
+        notes.starts_with("보안") && notes.ends_with("둘째 줄."),
         "{notes:?}"
     );
     assert_eq!(
@@ -292,9 +291,34 @@ fn get_service_compares_ids_to_the_letter() {
     assert_eq!(quote["displayName"], "따옴표 \"카드\" & '페이'");
     assert_eq!(quote["url"], "https://quote.example/?q=<1>");
     let lines = client.call("get_service", &json!({"id": "LineEnds"}));
-    // A line end in an attribute is a space unless written as a reference.
-    assert_eq!(lines["displayName"], "줄\n바꿈 탭");
     assert_eq!(lines["searchKeywords"], "첫째\n둘째\t셋째");
+}
+
+#[test]
+fn texts_are_read_as_xml_says() {
+    let document = "\u{feff}<?xml version='1.0'?>\r\n<TableClothCatalog><InternetServices>\r\n\
+        <Service Id='A' DisplayName='줄&#10;바꿈\t탭\r\n끝' en-US-DisplayName='' Category='' \
+        Url='https://a.example/?a&#x3d;1'>\r\n<Unknown><CompatNotes>아님</CompatNotes></Unknown>\
+        <CompatNotes>&#xAC00;<b>안</b>&#45208;<![CDATA[&amp;<>]]>\r\n끝</CompatNotes>\
+        </Service></InternetServices></TableClothCatalog>\r\n";
+    let catalog =
+        CatalogServer::responding(|_, stream| respond(stream, "200 OK", &[], document.as_bytes()));
+    let mut client = Start::with(&catalog).session();
+    let service = client.call("get_service", &json!({"id": "A"}));
+    assert_eq!(
+        without(service, &["logoUrl", "iconUrl"]),
+        json!({
+            "id": "A",
+            // A tab or line end in an attribute is a space unless written as a reference.
+            "displayName": "줄\n바꿈 탭 끝",
+            "displayNameEn": "",
+            "category": "",
+            "url": "https://a.example/?a=1",
+            "packages": [],
+            "edgeExtensions": [],
+            "compatNotes": "가나&amp;<>\n끝",
+        })
+    );
 }
 
 #[test]
@@ -582,7 +606,7 @@ fn answers_stay_within_what_clients_take() {
     }
     document.push_str("</InternetServices></TableClothCatalog>");
     let catalog = CatalogServer::responding(move |_, stream| {
-        crate::catalog_server::respond(stream, "200 OK", &[], document.as_bytes())
+        respond(stream, "200 OK", &[], document.as_bytes())
     });
     let mut client = Start::with(&catalog).session();
     let query = "가".repeat(50_000);

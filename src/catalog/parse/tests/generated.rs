@@ -145,17 +145,15 @@ proptest! {
         let catalog = outcome.unwrap();
         prop_assert_eq!(catalog.services().len(), expected.len());
         for (service, entry) in catalog.services().iter().zip(expected) {
-            let category = entry.category.as_deref().map(clean::text);
-            let keywords = entry.keywords.as_deref().map(clean::text);
-            let keywords = keywords.as_deref().map(trim);
-            let notes = entry.notes.as_deref().map(clean::text);
-            let packages: Vec<String> = entry.packages.iter().map(clean::text).collect();
+            let cleaned = |text: &str| trim(&clean::text(text)).to_owned();
+            let category = entry.category.as_deref().map_or("Other".to_owned(), cleaned);
+            let packages: Vec<String> = entry.packages.iter().map(|name| cleaned(name)).collect();
             let names: Vec<&str> = service.packages.iter().map(|package| package.name.as_str()).collect();
-            prop_assert_eq!(&service.id, &trim(&clean::text(&entry.id)).to_owned());
-            prop_assert_eq!(&service.display_name, &clean::text(&entry.name));
-            prop_assert_eq!(&service.category, &category.unwrap_or_else(|| "Other".to_owned()));
-            prop_assert_eq!(service.search_keywords.as_deref(), keywords);
-            prop_assert_eq!(service.compat_notes.as_deref(), notes.as_deref().map(trim));
+            prop_assert_eq!(&service.id, &cleaned(&entry.id));
+            prop_assert_eq!(&service.display_name, &cleaned(&entry.name));
+            prop_assert_eq!(&service.category, &category);
+            prop_assert_eq!(&service.search_keywords, &entry.keywords.as_deref().map(cleaned));
+            prop_assert_eq!(&service.compat_notes, &entry.notes.as_deref().map(cleaned));
             prop_assert_eq!(names, packages);
         }
     }
