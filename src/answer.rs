@@ -13,6 +13,7 @@ use crate::{
     sandbox::{LaunchError, Launched, NoRunner, StartError},
     search::search,
     site_ids::SiteIds,
+    suggest::{self, Suggestion},
     texts::{LaunchSandbox, TEXTS, fill},
     wsb::wsb,
 };
@@ -31,7 +32,54 @@ struct Search<'a> {
     total_services: usize,
     matched: usize,
     results: Vec<Found<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggested<'a>>,
     note: &'a str,
+}
+
+/// A service that is probably meant.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Suggested<'a> {
+    id: Cow<'a, str>,
+    display_name: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    display_name_en: Option<Cow<'a, str>>,
+    category: Cow<'a, str>,
+    url: Cow<'a, str>,
+    reason: String,
+}
+
+impl<'a> From<Suggestion<'a>> for Suggested<'a> {
+    fn from(suggestion: Suggestion<'a>) -> Self {
+        let service = suggestion.service;
+        Self {
+            id: bounded(&service.id),
+            display_name: bounded(&service.display_name),
+            display_name_en: service.display_name_en.as_deref().map(bounded),
+            category: bounded(&service.category),
+            url: bounded(&service.url),
+            reason: bounded(&suggestion.reason).into_owned(),
+        }
+    }
+}
+
+/// Services whose ids are near unknown ones, each once.
+fn near_ids<'a>(served: &'a Served, unknown: &[String]) -> Vec<Suggested<'a>> {
+    let catalog = &served.catalog;
+    let mut suggested: Vec<Suggested<'_>> = Vec::new();
+    // Whoever gives hundreds of wrong ids is not helped by five suggestions.
+    for id in unknown.iter().take(suggest::MOST) {
+        for suggestion in catalog.suggester().near_ids(catalog, id) {
+            let is_new = suggested
+                .iter()
+                .all(|other| other.id != suggestion.service.id);
+            if is_new && suggested.len() < suggest::MOST {
+                suggested.push(suggestion.into());
+            }
+        }
+    }
+    suggested
 }
 
 #[derive(Debug, Serialize)]
@@ -71,7 +119,11 @@ pub fn search_services(
     category: Option<&str>,
     limit: usize,
 ) -> Value {
-    let found = search(&served.catalog, query, category, limit);
+    let catalog = &served.catalog;
+    let found = search(catalog, query, category, limit);
+    let suggestions = catalog
+        .suggester()
+        .suggest(catalog, query, category, &found);
     let texts = &TEXTS.tools.search_services;
     let note = if found.is_empty() {
         &texts.no_match_note
@@ -86,6 +138,7 @@ pub fn search_services(
             total_services: served.catalog.services().len(),
             matched: found.len(),
             results: found.into_iter().map(Found::from).collect(),
+            suggestions: suggestions.into_iter().map(Into::into).collect(),
             note,
         },
     )
@@ -149,6 +202,8 @@ impl<'a> From<&'a EdgeExtension> for ExtensionDetails<'a> {
 struct NotFound<'a> {
     error: String,
     hint: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggested<'a>>,
 }
 
 /// Answers `get_service`.
@@ -161,6 +216,7 @@ pub fn get_service(served: &Served, id: &str) -> Value {
             &NotFound {
                 error: fill(&texts.error_not_found, &[("id", &bounded(id))]),
                 hint: &texts.hint_not_found,
+                suggestions: near_ids(served, &[id.to_owned()]),
             },
         );
     };
@@ -282,6 +338,8 @@ struct Generated<'a> {
     site_ids: Vec<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     unknown_ids_ignored: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggested<'a>>,
     wsb: String,
     usage: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -297,6 +355,8 @@ struct NoValidIds<'a> {
     error: &'a str,
     unknown_ids: &'a [String],
     hint: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggested<'a>>,
 }
 
 /// Answers `generate_wsb`.
@@ -312,6 +372,7 @@ pub fn generate_wsb(served: &Served, service_ids: &[String]) -> Value {
                 error: &texts.error_no_valid_ids,
                 unknown_ids: &ids.unknown,
                 hint: &texts.hint_no_valid_ids,
+                suggestions: near_ids(served, &ids.unknown),
             },
         );
     }
@@ -322,6 +383,7 @@ pub fn generate_wsb(served: &Served, service_ids: &[String]) -> Value {
             wsb: wsb(&site_ids),
             site_ids,
             unknown_ids_ignored: &ids.unknown,
+            suggestions: near_ids(served, &ids.unknown),
             usage: &texts.usage,
             compat_warnings: compat_warnings(&ids),
             security_note: &TEXTS.sandbox.security_note,
@@ -337,6 +399,8 @@ struct Opening<'a> {
     site_ids: Vec<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     unknown_ids_ignored: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggested<'a>>,
     wsb_path: Cow<'a, str>,
     note: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -372,6 +436,7 @@ pub fn launch_sandbox(
                 runner: &launched.runner,
                 site_ids: ids.accepted(),
                 unknown_ids_ignored: &ids.unknown,
+                suggestions: near_ids(served, &ids.unknown),
                 wsb_path: launched.wsb_path.to_string_lossy(),
                 note: fill(
                     &TEXTS.tools.launch_sandbox.note_template,
@@ -396,6 +461,7 @@ pub fn nothing_to_launch(served: &Served, ids: &SiteIds<'_>) -> Value {
             error: &texts.error_no_valid_ids,
             unknown_ids: &ids.unknown,
             hint: &texts.hint_no_valid_ids,
+            suggestions: near_ids(served, &ids.unknown),
         },
     )
 }

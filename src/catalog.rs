@@ -9,11 +9,13 @@ pub mod notice;
 pub mod parse;
 pub mod source;
 
-use std::{borrow::Cow, collections::HashMap, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range, sync::OnceLock};
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 pub use source::{CatalogSource, Served};
+
+use crate::suggest::Suggester;
 
 /// All services and companions of one catalog document, in its order.
 #[derive(Debug, Default)]
@@ -21,6 +23,7 @@ pub struct Catalog {
     services: Vec<Service>,
     companions: Vec<Companion>,
     by_id: HashMap<String, usize>,
+    suggester: OnceLock<Suggester>,
 }
 
 /// A site, with the programs it demands.
@@ -177,7 +180,15 @@ impl Catalog {
             services,
             companions,
             by_id,
+            suggester: OnceLock::new(),
         }
+    }
+
+    /// What finds the services that a request means. Made at the first call,
+    /// which takes some milliseconds.
+    #[must_use]
+    pub fn suggester(&self) -> &Suggester {
+        self.suggester.get_or_init(|| Suggester::new(self))
     }
 
     /// All services in document order.

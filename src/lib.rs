@@ -19,6 +19,7 @@ pub mod server;
 pub mod setting;
 pub mod site_ids;
 pub mod stdio;
+pub mod suggest;
 pub mod texts;
 pub mod tool;
 pub mod wsb;

@@ -59,6 +59,7 @@ texts! {
         sandbox: Sandbox,
         arguments: Arguments,
         answer: Answer,
+        suggestions: Suggestions,
         catalog: Catalog,
         cli: CommandLine,
     }
@@ -79,6 +80,20 @@ texts! {
     }
     /// What an argument should look like.
     Wanted { object: String, string: String, integer: String, string_list: String }
+    /// Why a service is suggested.
+    Suggestions {
+        name: String,
+        task: String,
+        also_task: String,
+        alike: String,
+        typo: String,
+        layout: String,
+        initials: String,
+        short: String,
+        business_site: String,
+        hint: String,
+        id: String,
+    }
     /// Texts about where the catalog came from.
     Catalog { notice_embedded: String, notice_stale: String, age: Age, reason: Reason }
     /// Lengths of time.
@@ -109,6 +124,7 @@ texts! {
         commands: Commands,
         args: CommandArguments,
         serve_on_terminal: String,
+        did_you_mean: String,
         matched: String,
         categories_total: String,
         companions_total: String,

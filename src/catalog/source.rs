@@ -252,7 +252,12 @@ impl Shared {
         match self.fetch.fetch(known).await? {
             Fetched::NotModified => Ok(None),
             Fetched::Document { bytes, validators } => {
-                let catalog = tokio::task::spawn_blocking(move || parse(&bytes))
+                let prepared = move || {
+                    let catalog = parse(&bytes)?;
+                    let _ = catalog.suggester();
+                    Ok::<_, ParseError>(catalog)
+                };
+                let catalog = tokio::task::spawn_blocking(prepared)
                     .await
                     .map_err(|error| FetchError::Internal(error.to_string()))??;
                 Ok(Some((Arc::new(catalog), validators)))

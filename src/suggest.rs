@@ -1,0 +1,352 @@
+//! What a person who searches probably means, beyond the words of the search rule.
+//!
+//! A request is folded ([`fold`]) and taken apart ([`segment`]) into phrases of
+//! the [`lexicon`] and of the catalog ([`names`]). What stays unknown is looked
+//! up as mistyped, typed in the other layout or cut short ([`book`]), and last
+//! by what it has in common with tasks. Each find is a [`Clue`] to a service;
+//! the clues are weighed together.
+
+pub mod book;
+pub mod clue;
+pub mod fold;
+pub mod keyboard;
+pub mod lexicon;
+pub mod names;
+pub mod near_id;
+pub mod reading;
+pub mod segment;
+pub mod typo;
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::catalog::{Catalog, Service, trim};
+
+use book::{Book, Kind};
+use clue::{Cause, Clue};
+use lexicon::{LEXICON, Lexicon};
+use reading::Reading;
+
+/// Most suggestions of one answer.
+pub const MOST: usize = 5;
+/// Least weight of a suggestion, and least part of the best one's weight.
+const LEAST: f32 = 0.5;
+const LEAST_PART: f32 = 0.72;
+
+/// A service that is probably meant.
+#[derive(Debug)]
+pub struct Suggestion<'a> {
+    /// The service.
+    pub service: &'a Service,
+    /// Why it is suggested, for a person.
+    pub reason: String,
+}
+
+/// Finds what is meant in one catalog.
+#[derive(Debug)]
+pub struct Suggester {
+    lexicon: &'static Lexicon,
+    /// The place in the catalog of each service of the lexicon.
+    places: Vec<Option<u32>>,
+    own: Book,
+    /// The business site of the same institution.
+    business_site: HashMap<u32, u32>,
+    ids: near_id::Ids,
+}
+
+impl Suggester {
+    /// A suggester for a catalog.
+    #[must_use]
+    pub fn new(catalog: &Catalog) -> Self {
+        let lexicon = &*LEXICON;
+        let mut place_of: HashMap<&str, u32> = HashMap::new();
+        for (place, service) in (0..).zip(catalog.services()) {
+            place_of.entry(&service.id).or_insert(place);
+        }
+        let business_site = place_of
+            .iter()
+            .filter_map(|(id, &place)| {
+                let business = place_of.get(format!("{id}Biz").as_str())?;
+                Some((place, *business))
+            })
+            .collect();
+        Self {
+            lexicon,
+            places: lexicon
+                .ids
+                .iter()
+                .map(|id| place_of.get(id.as_str()).copied())
+                .collect(),
+            own: names::book(catalog, lexicon),
+            business_site,
+            ids: near_id::Ids::new(catalog),
+        }
+    }
+
+    /// Services that are probably meant by a query whose `results` are these,
+    /// best first; none where the results show them as well.
+    #[must_use]
+    pub fn suggest<'a>(
+        &self,
+        catalog: &'a Catalog,
+        query: &str,
+        category: Option<&str>,
+        results: &[&Service],
+    ) -> Vec<Suggestion<'a>> {
+        let ranking = self.rank(catalog, query, category);
+        let service = |place: u32| catalog.services().get(place as usize);
+        let Some(best) = ranking.order.first().and_then(|&(place, _)| service(place)) else {
+            return Vec::new();
+        };
+        // The first result is what a reader takes; with several sites asked for, the first few.
+        let is_shown = |wanted: &Service| {
+            let seen = if ranking.leaders > 1 { MOST } else { 1 };
+            results
+                .iter()
+                .take(seen)
+                .any(|result| result.id == wanted.id)
+        };
+        let best_is_first = results.first().is_some_and(|result| result.id == best.id);
+        let leaders = ranking.order.iter().take(ranking.leaders);
+        if best_is_first
+            && leaders
+                .filter_map(|&(place, _)| service(place))
+                .all(is_shown)
+        {
+            return Vec::new();
+        }
+        ranking
+            .order
+            .iter()
+            .filter_map(|(place, cause)| {
+                Some(Suggestion {
+                    service: service(*place)?,
+                    reason: cause.reason(),
+                })
+            })
+            .collect()
+    }
+
+    /// Services whose ids are near one that the catalog lacks, or that it names otherwise.
+    #[must_use]
+    pub fn near_ids<'a>(&self, catalog: &'a Catalog, id: &str) -> Vec<Suggestion<'a>> {
+        let mut places = self.ids.near(id);
+        let renamed = self.lexicon.former_ids.get(trim(id));
+        if let Some(place) = renamed.and_then(|&service| self.places[service as usize]) {
+            places.insert(0, place);
+        }
+        if places.is_empty() {
+            // A name given as an id, perhaps written as one.
+            let words = near_id::as_words(id);
+            let ranking = self.rank(catalog, &words, None);
+            places.extend(ranking.order.iter().map(|&(place, _)| place));
+        }
+        let mut seen = Vec::new();
+        places.retain(|place| {
+            !seen.contains(place) && {
+                seen.push(*place);
+                true
+            }
+        });
+        places
+            .into_iter()
+            .take(MOST)
+            .filter_map(|place| {
+                let service = catalog.services().get(place as usize)?;
+                let cause = Cause::Id(id.to_owned());
+                Some(Suggestion {
+                    service,
+                    reason: cause.reason(),
+                })
+            })
+            .collect()
+    }
+
+    fn rank(&self, catalog: &Catalog, query: &str, category: Option<&str>) -> Ranking {
+        let reading = Reading::new(self, catalog, query);
+        let mut clues = reading.clues;
+        let named: Vec<usize> = {
+            let names = clues.iter().filter(|clue| clue.is_name());
+            let mut spans: Vec<usize> = names.map(|clue| clue.position).collect();
+            spans.sort_unstable();
+            spans.dedup();
+            spans
+        };
+        if reading.absent {
+            // What is done at a site that is not there is not done at another.
+            if named.is_empty() {
+                return Ranking::default();
+            }
+            clues.retain(Clue::is_name);
+        }
+        self.add_business_sites(&mut clues, reading.business, reading.personal);
+        let mut scores: BTreeMap<u32, Score> = BTreeMap::new();
+        for clue in clues {
+            scores.entry(clue.place).or_default().add(clue);
+        }
+        if let Some(category) = category.filter(|category| !trim(category).is_empty()) {
+            let is_in = |place: &u32| {
+                let service = catalog.services().get(*place as usize);
+                service.is_some_and(|service| service.category.eq_ignore_ascii_case(category))
+            };
+            // A category that was guessed wrong must not hide what is meant.
+            if scores.keys().any(is_in) {
+                scores.retain(|place, _| is_in(place));
+            }
+        }
+        Ranking::new(scores, &named)
+    }
+
+    /// A name means the personal site and the business site of an institution,
+    /// in the order the request asks for.
+    fn add_business_sites(&self, clues: &mut Vec<Clue>, business: bool, personal: bool) {
+        let mut added = Vec::new();
+        for clue in clues.iter_mut().filter(|clue| clue.is_name()) {
+            let Some(&place) = self.business_site.get(&clue.place) else {
+                continue;
+            };
+            if personal && !business {
+                continue;
+            }
+            let mut other = clue.clone();
+            other.place = place;
+            other.cause = Cause::BusinessSite(clue.cause.meant().to_owned());
+            if business {
+                clue.weight *= 0.9;
+            } else {
+                other.weight *= 0.9;
+            }
+            added.push(other);
+        }
+        if personal && !business {
+            let sites: Vec<u32> = self.business_site.values().copied().collect();
+            clues.retain(|clue| !sites.contains(&clue.place));
+        }
+        clues.extend(added);
+    }
+
+    /// The services a phrase of the lexicon or of the catalog stands for here.
+    fn meanings(&self, key: &str) -> impl Iterator<Item = (Kind, Option<u32>, &str)> {
+        let of_lexicon = self.lexicon.book.exact(key);
+        let of_catalog = self.own.exact(key);
+        let known = of_lexicon.map(|entry| self.lexicon.book.entry(entry));
+        let own = of_catalog.map(|entry| self.own.entry(entry));
+        self.living(known, false).chain(self.living(own, true))
+    }
+
+    fn living<'e>(
+        &self,
+        entry: Option<&'e book::Entry>,
+        of_catalog: bool,
+    ) -> impl Iterator<Item = (Kind, Option<u32>, &'e str)> {
+        entry.into_iter().flat_map(move |entry| {
+            let is_in_catalog = {
+                let key: String = entry.letters.iter().collect();
+                self.own.exact(&key).is_some()
+            };
+            entry.meanings.iter().filter_map(move |meaning| {
+                let place = if meaning.kind == Kind::Absent {
+                    // Known as absent, but this catalog has it.
+                    return (!is_in_catalog).then_some((Kind::Absent, None, entry.text.as_str()));
+                } else if of_catalog {
+                    Some(meaning.service)
+                } else {
+                    self.places[meaning.service as usize]
+                };
+                place.map(|place| (meaning.kind, Some(place), entry.text.as_str()))
+            })
+        })
+    }
+}
+
+/// What speaks for one service.
+#[derive(Debug, Default)]
+struct Score {
+    name: f32,
+    task: f32,
+    hint: f32,
+    position: usize,
+    cause: Option<(f32, Cause)>,
+}
+
+impl Score {
+    fn add(&mut self, clue: Clue) {
+        let kind = match (&clue.cause, clue.is_name()) {
+            (Cause::Hint(_), _) => &mut self.hint,
+            (_, true) => {
+                if clue.weight > self.name {
+                    self.position = clue.position;
+                }
+                &mut self.name
+            }
+            (_, false) => &mut self.task,
+        };
+        *kind = kind.max(clue.weight);
+        if self
+            .cause
+            .as_ref()
+            .is_none_or(|(weight, _)| clue.weight > *weight)
+        {
+            self.cause = Some((clue.weight, clue.cause));
+        }
+    }
+
+    /// A name and a task that agree are worth more than either.
+    fn total(&self) -> f32 {
+        let best = self.name.max(self.task);
+        let other = self.name.min(self.task);
+        if best == 0.0 {
+            return 0.0;
+        }
+        best + 0.3 * other + 0.4 * self.hint
+    }
+}
+
+/// Services in the order they are suggested.
+#[derive(Debug, Default)]
+struct Ranking {
+    order: Vec<(u32, Cause)>,
+    /// How many of the first are each the best for a site that was asked for.
+    leaders: usize,
+}
+
+impl Ranking {
+    fn new(scores: BTreeMap<u32, Score>, named: &[usize]) -> Self {
+        let mut sorted: Vec<(f32, u32, usize, Cause)> = scores
+            .into_iter()
+            .filter_map(|(place, score)| {
+                let total = score.total();
+                let (_, cause) = score.cause?;
+                let position = if score.name > 0.0 {
+                    score.position
+                } else {
+                    usize::MAX
+                };
+                (total >= LEAST).then_some((total, place, position, cause))
+            })
+            .collect();
+        // Catalog order, which puts the big institutions first, decides between equals.
+        sorted.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        let Some(best) = sorted.first().map(|&(total, ..)| total) else {
+            return Self::default();
+        };
+        sorted.retain(|&(total, ..)| total >= best * LEAST_PART);
+        let mut leaders = Vec::new();
+        if named.len() > 1 {
+            for &position in named {
+                if let Some(index) = sorted.iter().position(|candidate| candidate.2 == position) {
+                    leaders.push(sorted.remove(index));
+                }
+            }
+        }
+        let count = leaders.len().max(1);
+        leaders.extend(sorted);
+        leaders.truncate(MOST);
+        Self {
+            order: leaders
+                .into_iter()
+                .map(|(_, place, _, cause)| (place, cause))
+                .collect(),
+            leaders: count,
+        }
+    }
+}

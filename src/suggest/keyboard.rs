@@ -1,0 +1,175 @@
+//! Text as the keys that type it on the Korean standard keyboard (2-set, KS X 5002).
+//!
+//! In this form one slip of a finger is one difference, and text typed in the
+//! wrong layout is the same as the text that was meant: 홈택스 and `ghaxortm`.
+
+use super::fold::is_hangul;
+
+/// Keys of the 19 leading consonants, in Unicode order.
+const LEADING: [&str; 19] = [
+    "r", "r", "s", "e", "e", "f", "a", "q", "q", "t", "t", "d", "w", "w", "c", "z", "x", "v", "g",
+];
+/// Keys of the 21 vowels.
+const VOWELS: [&str; 21] = [
+    "k", "o", "i", "o", "j", "p", "u", "p", "h", "hk", "ho", "hl", "y", "n", "nj", "np", "nl", "b",
+    "m", "ml", "l",
+];
+/// Keys of the 27 trailing consonants, after none.
+const TRAILING: [&str; 28] = [
+    "", "r", "r", "rt", "s", "sw", "sg", "e", "f", "fr", "fa", "fq", "ft", "fx", "fv", "fg", "a",
+    "q", "qt", "t", "t", "d", "w", "c", "z", "x", "v", "g",
+];
+/// Keys of the lone letters from U+3131.
+const LONE: [&str; 51] = [
+    "r", "r", "rt", "s", "sw", "sg", "e", "e", "f", "fr", "fa", "fq", "ft", "fx", "fv", "fg", "a",
+    "q", "q", "qt", "t", "t", "d", "w", "w", "c", "z", "x", "v", "g", "k", "o", "i", "o", "j", "p",
+    "u", "p", "h", "hk", "ho", "hl", "y", "n", "nj", "np", "nl", "b", "m", "ml", "l",
+];
+/// The initial consonants, as lone letters.
+const INITIALS: [char; 19] = [
+    'ㄱ', 'ㄲ', 'ㄴ', 'ㄷ', 'ㄸ', 'ㄹ', 'ㅁ', 'ㅂ', 'ㅃ', 'ㅅ', 'ㅆ', 'ㅇ', 'ㅈ', 'ㅉ', 'ㅊ', 'ㅋ',
+    'ㅌ', 'ㅍ', 'ㅎ',
+];
+
+/// The keys that type the letters, without regard to shift.
+#[must_use]
+pub fn strokes(letters: &[char]) -> Vec<u8> {
+    let mut strokes = Vec::with_capacity(letters.len() * 3);
+    for &letter in letters {
+        let code = letter as usize;
+        match letter {
+            '가'..='힣' => {
+                let index = code - '가' as usize;
+                for part in [
+                    LEADING[index / 588],
+                    VOWELS[index % 588 / 28],
+                    TRAILING[index % 28],
+                ] {
+                    strokes.extend_from_slice(part.as_bytes());
+                }
+            }
+            'ㄱ'..='ㅣ' => strokes.extend_from_slice(LONE[code - 'ㄱ' as usize].as_bytes()),
+            _ if letter.is_ascii() => strokes.push(letter.to_ascii_lowercase() as u8),
+            // Any letter that no key types: different from all that keys type.
+            _ => strokes.push(0x80 | (code % 0x7f) as u8),
+        }
+    }
+    strokes
+}
+
+/// The initial consonants of Korean syllables, other letters as they are.
+#[must_use]
+pub fn initials(letters: &[char]) -> String {
+    letters
+        .iter()
+        .map(|&letter| match letter {
+            '가'..='힣' => INITIALS[(letter as usize - '가' as usize) / 588],
+            other => other,
+        })
+        .collect()
+}
+
+/// Whether the letters are lone Korean consonants, perhaps with digits or Latin letters.
+#[must_use]
+pub fn is_initials(letters: &[char]) -> bool {
+    let consonants = letters
+        .iter()
+        .filter(|letter| matches!(letter, 'ㄱ'..='ㅎ'))
+        .count();
+    consonants >= 2
+        && letters
+            .iter()
+            .all(|&letter| matches!(letter, 'ㄱ'..='ㅎ') || !is_hangul(letter))
+}
+
+/// Whether two keys lie side by side, so that a finger takes one for the other.
+#[must_use]
+pub fn are_neighbours(one: u8, other: u8) -> bool {
+    let place = |key: u8| {
+        ["qwertyuiop", "asdfghjkl", "zxcvbnm"]
+            .iter()
+            .enumerate()
+            .find_map(|(row, keys)| Some((row, keys.bytes().position(|k| k == key)?)))
+    };
+    let (Some((row, column)), Some((other_row, other_column))) = (place(one), place(other)) else {
+        return false;
+    };
+    // A key touches its neighbours in the row and the two below it, half a key to the right.
+    match other_row.abs_diff(row) {
+        0 => column.abs_diff(other_column) == 1,
+        1 if row < other_row => column == other_column || column == other_column + 1,
+        1 => column == other_column || column + 1 == other_column,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(text: &str) -> String {
+        let letters: Vec<char> = text.chars().collect();
+        String::from_utf8(strokes(&letters)).unwrap()
+    }
+
+    #[test]
+    fn the_wrong_layout_types_the_same_keys() {
+        for (meant, keys) in [
+            ("홈택스", "ghaxortm"),
+            ("신한은행", "tlsgksdmsgod"),
+            ("농협", "shdguq"),
+            ("ㅗㅐㅡㄷㅅㅁㅌ", "hometax"),
+            ("노ㅑㅜㅗ무", "shinhan"),
+            ("값", "rkqt"),
+            ("의왕ㅢ", "dmldhkdml"),
+            ("ㅖㄳ", "prt"),
+        ] {
+            assert_eq!(typed(meant), keys);
+        }
+    }
+
+    #[test]
+    fn every_syllable_has_keys() {
+        for letter in ('가'..='힣').chain('ㄱ'..='ㅣ') {
+            assert!(!strokes(&[letter]).is_empty());
+        }
+    }
+
+    #[test]
+    fn initials_of_words() {
+        let letters: Vec<char> = "정부24".chars().collect();
+        assert_eq!(initials(&letters), "ㅈㅂ24");
+        for (text, are) in [
+            ("ㅎㅌㅅ", true),
+            ("ㅈㅂ24", true),
+            ("ㅎ", false),
+            ("ㅎ택스", false),
+            ("ㅗㅐ", false),
+        ] {
+            let letters: Vec<char> = text.chars().collect();
+            assert_eq!(is_initials(&letters), are, "{text}");
+        }
+    }
+
+    #[test]
+    fn neighbours_touch() {
+        for (one, other) in [
+            (b'o', b'p'),
+            (b'q', b'a'),
+            (b'w', b'a'),
+            (b'g', b'v'),
+            (b'h', b'b'),
+            (b'n', b'm'),
+        ] {
+            assert!(
+                are_neighbours(one, other) && are_neighbours(other, one),
+                "{one} {other}"
+            );
+        }
+        assert!(
+            !are_neighbours(b'q', b'p')
+                && !are_neighbours(b'q', b's')
+                && !are_neighbours(b'q', b'z')
+        );
+    }
+}
