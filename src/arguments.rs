@@ -129,9 +129,7 @@ impl Request {
         Ok(match tool {
             Tool::SearchServices => Self::Search {
                 query: arguments.text("query")?,
-                category: arguments
-                    .optional_text("category")?
-                    .filter(|category| category.trim() != "null"),
+                category: arguments.optional_text("category")?,
                 limit: arguments.limit("limit")?,
             },
             Tool::GetService => Self::Service {
@@ -303,25 +301,6 @@ mod tests {
                 advice.contains("limit") && advice.contains(&value.to_string()),
                 "{advice}"
             );
-        }
-    }
-
-    #[test]
-    fn the_word_null_is_no_category() {
-        for (value, understood) in [
-            (json!("null"), None),
-            (json!(" null "), None),
-            (json!(null), None),
-            (json!("Banking"), Some("Banking")),
-            (json!(""), Some("")),
-        ] {
-            let arguments = json!({"query": "q", "category": value});
-            let Ok(Request::Search { category, .. }) =
-                Request::read(Tool::SearchServices, &arguments)
-            else {
-                panic!("{value}");
-            };
-            assert_eq!(category.as_deref(), understood, "{value}");
         }
     }
 

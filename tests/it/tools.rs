@@ -142,13 +142,7 @@ fn search_services_keeps_to_a_category() {
 #[test]
 fn search_services_takes_what_clients_send_for_nothing() {
     let (_catalog, mut client) = session();
-    for category in [
-        json!(null),
-        json!(""),
-        json!("  "),
-        json!("null"),
-        json!(" null "),
-    ] {
+    for category in [json!(null), json!(""), json!("  "), json!("\t\n")] {
         let found = client.call(
             "search_services",
             &json!({"query": "세금", "category": category, "limit": null}),
