@@ -8,6 +8,7 @@
 
 pub mod book;
 pub mod clue;
+pub mod excerpt;
 pub mod fold;
 pub mod keyboard;
 pub mod lexicon;
@@ -69,6 +70,7 @@ impl Suggester {
                 Some((place, *business))
             })
             .collect();
+        let excerpt = excerpt::excerpt(catalog);
         Self {
             lexicon,
             places: lexicon
@@ -76,7 +78,7 @@ impl Suggester {
                 .iter()
                 .map(|id| place_of.get(id.as_str()).copied())
                 .collect(),
-            own: names::book(catalog, lexicon),
+            own: names::book(excerpt.as_ref().unwrap_or(catalog), lexicon),
             business_site,
             ids: near_id::Ids::new(catalog),
         }
