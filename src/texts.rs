@@ -68,7 +68,7 @@ texts! {
     /// Texts that concern every sandbox file.
     Sandbox { security_note: String }
     /// Texts about answers as such.
-    Answer { cut: String }
+    Answer { cut: String, shortened: String }
     /// Texts for arguments that cannot be understood.
     Arguments {
         missing: String,

@@ -46,6 +46,8 @@ const MOST_ELEMENTS: usize = 300_000;
 /// Most services and companions together. One takes some hundred bytes of
 /// memory however little it takes in the document.
 const MOST_ENTRIES: usize = 50_000;
+/// Most packages, and most extensions, of one service; an answer shows all of them.
+const MOST_PROGRAMS: usize = 1_000;
 /// Most attributes of one element; a catalog has six at most.
 const MOST_ATTRIBUTES: usize = 64;
 /// A catalog's root element begins well within so many bytes.
@@ -227,6 +229,9 @@ impl Builder {
                 Element::CompatNotes
             }
             (Element::Packages, "Package") => {
+                if self.service.packages.len() == MOST_PROGRAMS {
+                    return Err(Fault::TooMany);
+                }
                 self.service.packages.push(Package {
                     name: attributes.take("Name"),
                     url: clean::url(attributes.take("Url")),
@@ -235,6 +240,9 @@ impl Builder {
                 Element::Ignored
             }
             (Element::EdgeExtensions, "EdgeExtension") => {
+                if self.service.edge_extensions.len() == MOST_PROGRAMS {
+                    return Err(Fault::TooMany);
+                }
                 self.service.edge_extensions.push(EdgeExtension {
                     name: attributes.take("Name"),
                     extension_id: attributes.take("ExtensionId"),
