@@ -371,6 +371,14 @@ fn documents_that_mean_harm_take_bounded_memory() {
             Some("tooMany"),
         ),
         (around("<x/>".repeat(room / 4)), Some("tooMany")),
+        (
+            around(format!(
+                "<Service Id='Z'><Packages>{}</Packages></Service>",
+                "<Package Name='x'/>".repeat(200_000)
+            )),
+            Some("tooMany"),
+        ),
+        (keywords("abc;"), None),
         (keywords("\u{301}"), None),
         (keywords("\u{1d160}"), None),
     ] {
