@@ -3,10 +3,10 @@
 //! Fields without a value are left out. Texts of the catalog are bounded here,
 //! on their way out, so that the search still sees all of them.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     catalog::{Companion, EdgeExtension, Package, Served, Service, clean::bounded},
@@ -220,7 +220,6 @@ pub fn get_service(served: &Served, id: &str) -> Value {
             },
         );
     };
-    let notes = service.compat_notes.as_deref().map(crate::catalog::trim);
     finish(
         served,
         &Details {
@@ -229,12 +228,12 @@ pub fn get_service(served: &Served, id: &str) -> Value {
             display_name_en: service.display_name_en.as_deref().map(bounded),
             category: bounded(&service.category),
             url: bounded(&service.url),
-            icon_url: service.icon_url(),
-            logo_url: service.logo_url(),
+            icon_url: bounded(&service.icon_url()).into_owned(),
+            logo_url: bounded(&service.logo_url()).into_owned(),
             packages: service.packages.iter().map(Into::into).collect(),
             edge_extensions: service.edge_extensions.iter().map(Into::into).collect(),
             search_keywords: service.search_keywords.as_deref().map(bounded),
-            compat_notes: notes.filter(|notes| !notes.is_empty()).map(bounded),
+            compat_notes: service.compat_notes.as_deref().map(bounded),
         },
     )
 }
@@ -568,7 +567,8 @@ fn finish(served: &Served, answer: &impl Serialize) -> Value {
     value
 }
 
-/// Shortens the longest list of an answer that is too large, and says so.
+/// Shortens the longest lists of an answer that is too large, then its longest
+/// texts, and says so.
 fn cut(answer: &mut Value) {
     let echo = answer.get("query").map_or(0, size);
     let mut total = size(answer).saturating_sub(echo);
@@ -586,6 +586,7 @@ fn cut(answer: &mut Value) {
             .filter(|(_, list)| !list.is_empty())
             .max_by_key(|(_, list)| list.iter().map(size).sum::<usize>());
         let Some((name, list)) = longest else {
+            shorten(fields, total - LARGEST, &mut notices);
             break;
         };
         let all = list.len();
@@ -626,6 +627,50 @@ fn cut(answer: &mut Value) {
     }
 }
 
+/// Texts that an answer cannot do without in full.
+const WHOLE: [&str; 8] = [
+    "query",
+    "wsb",
+    "note",
+    "usage",
+    "securityNote",
+    "catalogNotice",
+    "error",
+    "hint",
+];
+
+/// Halves the longest texts, over and over, until the answer is shorter by `excess` bytes.
+fn shorten(fields: &mut Map<String, Value>, excess: usize, notices: &mut Vec<String>) {
+    let mut shortened = BTreeSet::new();
+    let mut saved = 0;
+    // Room for the notice as well, which names no more than each field once.
+    while saved < excess + 1000 {
+        let longest = fields
+            .iter_mut()
+            .filter(|(name, value)| value.is_string() && !WHOLE.contains(&name.as_str()))
+            .max_by_key(|(_, value)| size(value));
+        let Some((name, value)) = longest else {
+            break;
+        };
+        let text = value.as_str().unwrap_or_default();
+        let count = text.chars().count();
+        if count < 100 {
+            break;
+        }
+        let kept: String = text.chars().take(count / 2).collect();
+        let before = size(value);
+        *value = format!("{}…", kept.trim_end_matches('…')).into();
+        saved += before.saturating_sub(size(value));
+        shortened.insert(name.clone());
+    }
+    for field in shortened {
+        notices.push(fill(&TEXTS.answer.shortened, &[("field", &field)]));
+    }
+}
+
 fn size(value: &Value) -> usize {
     value.to_string().len()
 }
+
+#[cfg(test)]
+mod tests;

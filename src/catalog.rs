@@ -9,9 +9,9 @@ pub mod notice;
 pub mod parse;
 pub mod source;
 
-use std::{collections::HashMap, ops::Range, sync::OnceLock};
+use std::{borrow::Cow, collections::HashMap, ops::Range, sync::OnceLock};
 
-use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 pub use source::{CatalogSource, Served};
 
@@ -43,9 +43,9 @@ pub struct Service {
     pub packages: Vec<Package>,
     /// Edge extensions the site demands.
     pub edge_extensions: Vec<EdgeExtension>,
-    /// Further words to find it by, trimmed, not blank.
+    /// Further words to find it by, trimmed; empty where the element is blank.
     pub search_keywords: Option<String>,
-    /// What may go wrong in a sandbox, as written, perhaps blank.
+    /// What may go wrong in a sandbox, trimmed; empty where the element is blank.
     pub compat_notes: Option<String>,
     /// What the search rule looks into, lower-cased.
     pub search_text: String,
@@ -106,8 +106,9 @@ impl Service {
     /// The compatibility notes, unless there are none or they are blank.
     #[must_use]
     pub fn compat_warning(&self) -> Option<&str> {
-        let notes = self.compat_notes.as_deref()?;
-        (!trim(notes).is_empty()).then_some(notes)
+        self.compat_notes
+            .as_deref()
+            .filter(|notes| !notes.is_empty())
     }
 
     /// Fills in the fields that derive from the others.
@@ -127,19 +128,41 @@ impl Service {
 
 impl Companion {
     fn index(&mut self) {
-        let fields = [self.id.as_str(), &self.display_name]
-            .into_iter()
-            .chain(self.display_name_en.as_deref())
-            .chain([self.url.as_str()]);
-        self.search_text = joined_lowercase(fields);
+        let display_name_en = self.display_name_en.as_deref().unwrap_or_default();
+        let fields = [&self.id, &self.display_name, display_name_en, &self.url];
+        self.search_text = joined_lowercase(fields.into_iter());
     }
 }
 
+/// The fields, separated by spaces, in the form that the query is brought into, too.
 fn joined_lowercase<'a>(fields: impl Iterator<Item = &'a str>) -> String {
-    let joined = fields.collect::<Vec<_>>().join(" ");
-    // The query is normalised the same way.
-    joined.nfc().collect::<String>().to_lowercase()
+    let mut joined = String::new();
+    for (index, field) in fields.enumerate() {
+        if index > 0 {
+            joined.push(' ');
+        }
+        // In pieces that no earnest field exceeds, because both steps copy and
+        // normalising can take many times the text's size.
+        let mut rest = field;
+        while !rest.is_empty() {
+            let mut length = rest.len().min(LONGEST_PIECE);
+            while !rest.is_char_boundary(length) {
+                length -= 1;
+            }
+            let (piece, after) = rest.split_at(length);
+            let normal = match is_nfc_quick(piece.chars()) {
+                IsNormalized::Yes => Cow::Borrowed(piece),
+                IsNormalized::No | IsNormalized::Maybe => Cow::Owned(piece.nfc().collect()),
+            };
+            joined.push_str(&normal.to_lowercase());
+            rest = after;
+        }
+    }
+    joined.shrink_to_fit();
+    joined
 }
+
+const LONGEST_PIECE: usize = 64 * 1024;
 
 const IMAGES: &str = "https://yourtablecloth.app/TableClothCatalog/images";
 
@@ -272,6 +295,34 @@ mod tests {
     }
 
     #[test]
+    fn what_is_there_but_empty_differs_from_what_is_missing() {
+        let catalog = parse::parse(
+            "<TableClothCatalog><InternetServices>\
+             <Service Id='Empty' Category='' en-US-DisplayName=''>\
+             <CompatNotes> </CompatNotes><SearchKeywords/></Service>\
+             <Service Id='Missing'/>\
+             <Service Id=' Padded' Category='Banking '><CompatNotes>\n 주의 \n</CompatNotes></Service>\
+             </InternetServices></TableClothCatalog>"
+                .as_bytes(),
+        )
+        .unwrap();
+        let empty = catalog.service("Empty").unwrap();
+        assert_eq!(empty.category, "");
+        assert_eq!(empty.display_name_en.as_deref(), Some(""));
+        assert_eq!(empty.search_keywords.as_deref(), Some(""));
+        assert_eq!(empty.compat_notes.as_deref(), Some(""));
+        assert_eq!(empty.compat_warning(), None);
+        let missing = catalog.service("Missing").unwrap();
+        assert_eq!(missing.category, "Other");
+        assert_eq!(missing.display_name_en, None);
+        assert_eq!(missing.search_keywords, None);
+        assert_eq!(missing.compat_notes, None);
+        let padded = catalog.service("Padded").unwrap();
+        assert_eq!(padded.category, "Banking");
+        assert_eq!(padded.compat_warning(), Some("주의"));
+    }
+
+    #[test]
     fn companions_are_found_by_every_field() {
         let companion = Companion {
             id: "SevenZip".to_owned(),
@@ -285,6 +336,21 @@ mod tests {
             assert_eq!(catalog.find_companions(query).len(), 1, "{query:?}");
         }
         assert!(catalog.find_companions("zip 7").is_empty());
+    }
+
+    #[test]
+    fn the_search_text_is_whole_whatever_its_size() {
+        let decomposed: String = "우리".nfd().collect();
+        for length in [0, 1, LONGEST_PIECE - 2, LONGEST_PIECE, 3 * LONGEST_PIECE] {
+            let keywords = "x".repeat(length) + &decomposed + "END";
+            let mut service = Service {
+                search_keywords: Some(keywords),
+                ..service("A", "B")
+            };
+            service.index();
+            let expected = format!("a  b  {}우리end", "x".repeat(length));
+            assert_eq!(service.search_text, expected, "{length}");
+        }
     }
 
     #[test]

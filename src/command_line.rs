@@ -229,16 +229,11 @@ async fn answer(source: CatalogSource, name: &str, matches: &ArgMatches) -> u8 {
     if failed {
         eprint!("{}", did_you_mean(list(&answer, "suggestions")));
     }
-    let text = if as_json {
-        answer.to_string() + "\n"
-    } else if failed {
-        String::new()
-    } else {
-        human(&request, &answer)
-    };
     let saved = match output {
         Some(path) if !failed => save(path, &answer),
-        _ => print(&text),
+        _ if as_json => print(&(answer.to_string() + "\n")),
+        _ if failed => true,
+        _ => print(&human(&request, &answer)),
     };
     let nothing_found = matches!(request, Request::Search { .. } | Request::Companions { .. })
         && answer["matched"] == 0
@@ -306,7 +301,7 @@ fn save(path: &Path, answer: &Value) -> bool {
     match std::fs::write(path, wsb) {
         Ok(()) => {
             eprintln!("{}", fill(&TEXTS.cli.saved, &[("path", &shown)]));
-            eprintln!("{}", unknown_ids(answer));
+            eprint!("{}", unknown_ids(answer));
             true
         }
         Err(error) => {
@@ -435,9 +430,9 @@ fn warning_mark() -> String {
 fn details(answer: &Value) -> String {
     let mut shown = String::new();
     for field in ["displayName", "displayNameEn", "category", "url"] {
-        if let Some(text) = answer[field].as_str() {
-            shown += text;
-            shown.push('\n');
+        let text = text(answer, field);
+        if !text.is_empty() {
+            shown.extend([text, "\n"]);
         }
     }
     let headings = &TEXTS.cli.headings;

@@ -38,10 +38,13 @@ use crate::{
     tool::Tool,
 };
 
-/// How long calls in progress may take after the input has ended.
+/// How long calls in progress may take after the input has ended, or after the
+/// last answer since then.
 const GRACE: Duration = Duration::from_secs(2);
-/// Calls in progress at which reading pauses.
+/// Calls in progress at which no more are begun.
 const MOST_IN_PROGRESS: usize = 64;
+/// Bytes of input that wait for their turn at which reading pauses.
+const MOST_AHEAD: usize = 4 * 1024 * 1024;
 
 /// Serves standard input and output until the input ends, the output closes or
 /// a signal comes. Calls in progress when it returns are not finished.
@@ -49,6 +52,7 @@ pub async fn serve(source: CatalogSource) -> io::Result<()> {
     let writer = Writer::start()?;
     let wire = Wire::new(stdio::read_lines()?, writer.clone());
     let ended = Arc::clone(&wire.ended);
+    let in_progress = Arc::clone(&wire.in_progress);
     let running = serve_directly(Service { source }, wire, None);
     tokio::select! {
         outcome = running.waiting() => {
@@ -56,7 +60,7 @@ pub async fn serve(source: CatalogSource) -> io::Result<()> {
                 tracing::error!(%error, "service died");
             }
         }
-        () = async { ended.notified().await; tokio::time::sleep(GRACE).await } => {
+        () = async { ended.notified().await; in_progress.stalled().await } => {
             tracing::warn!("calls in progress are given up");
         }
         () = writer.closed() => tracing::info!("standard output is closed"),
@@ -108,7 +112,7 @@ struct Service {
 }
 
 impl Service {
-    async fn call(&self, name: &str, arguments: &Value) -> Result<CallToolResult, ErrorData> {
+    async fn call(&self, name: &str, arguments: Value) -> Result<CallToolResult, ErrorData> {
         let Some(tool) = Tool::by_name(name) else {
             let names = Tool::ALL.map(Tool::name).join(", ");
             let message = fill(
@@ -117,7 +121,10 @@ impl Service {
             );
             return Err(ErrorData::invalid_params(message, None));
         };
-        match Request::read(tool, arguments) {
+        let request = Request::read(tool, &arguments);
+        // They may take megabytes, and the call may wait for the network.
+        drop(arguments);
+        match request {
             Ok(request) => {
                 let answer = call::answer(&self.source, &request).await;
                 Ok(CallToolResult::structured(answer))
@@ -171,7 +178,7 @@ impl ServerHandler for Service {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.map_or(Value::Null, Value::Object);
         tokio::select! {
-            result = self.call(&request.name, &arguments) => Ok(result?.into()),
+            result = self.call(&request.name, arguments) => Ok(result?.into()),
             // The answer is not sent, so it need not be found. A fetch goes on for others.
             () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
         }
@@ -187,11 +194,12 @@ impl ServerHandler for Service {
         if !is_known(&method) {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         }
-        let params = params.unwrap_or_default();
+        let mut params = params.unwrap_or_default();
         if method == "tools/call"
-            && let Some(name) = params["name"].as_str()
+            && let Some(name) = params["name"].as_str().map(str::to_owned)
         {
-            let mut result = self.call(name, &params["arguments"]).await?;
+            let arguments = params["arguments"].take();
+            let mut result = self.call(&name, arguments).await?;
             result.result_type = None;
             let result = serde_json::to_value(result)
                 .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -230,6 +238,10 @@ fn listed(tool: Tool) -> ListedTool {
 struct Wire {
     lines: mpsc::Receiver<Line>,
     writer: Writer,
+    /// Lines read ahead while there was no room for another call.
+    ahead: VecDeque<Line>,
+    ahead_bytes: usize,
+    input_ended: bool,
     /// Messages of a batch that wait for their turn.
     waiting: VecDeque<Value>,
     last_id: i64,
@@ -242,7 +254,10 @@ struct Wire {
 #[derive(Default)]
 struct InProgress {
     ids: Mutex<HashMap<i64, Value>>,
+    /// Told when a request is not in progress any more.
     room: Notify,
+    /// The same, for the end of the session.
+    progress: Notify,
 }
 
 impl InProgress {
@@ -256,6 +271,7 @@ impl InProgress {
         };
         let ended = self.lock().remove(id);
         self.room.notify_one();
+        self.progress.notify_one();
         ended
     }
 
@@ -266,10 +282,16 @@ impl InProgress {
             .map(|(&ours, _)| ours)
     }
 
-    async fn wait_for_room(&self) {
-        while self.lock().len() >= MOST_IN_PROGRESS {
-            self.room.notified().await;
-        }
+    fn has_room(&self) -> bool {
+        self.lock().len() < MOST_IN_PROGRESS
+    }
+
+    /// Returns once no request has been answered for [`GRACE`].
+    async fn stalled(&self) {
+        while tokio::time::timeout(GRACE, self.progress.notified())
+            .await
+            .is_ok()
+        {}
     }
 }
 
@@ -300,11 +322,49 @@ impl Wire {
         Self {
             lines,
             writer,
+            ahead: VecDeque::new(),
+            ahead_bytes: 0,
+            input_ended: false,
             waiting: VecDeque::new(),
             last_id: 0,
             in_progress: Arc::default(),
             ended: Arc::default(),
         }
+    }
+
+    /// Waits until another call can begin. Reads on meanwhile, because calls that
+    /// wait for the network must not hide the end of the input.
+    async fn wait_for_room(&mut self) {
+        while !self.in_progress.has_room() {
+            let may_read = !self.input_ended && self.ahead_bytes < MOST_AHEAD;
+            tokio::select! {
+                () = self.in_progress.room.notified() => {}
+                line = self.lines.recv(), if may_read => match line {
+                    Some(line) => {
+                        self.ahead_bytes += line.size();
+                        self.ahead.push_back(line);
+                    }
+                    None => self.end_input(),
+                },
+            }
+        }
+    }
+
+    async fn next_line(&mut self) -> Option<Line> {
+        if let Some(line) = self.ahead.pop_front() {
+            self.ahead_bytes -= line.size();
+            return Some(line);
+        }
+        let line = self.lines.recv().await;
+        if line.is_none() {
+            self.end_input();
+        }
+        line
+    }
+
+    fn end_input(&mut self) {
+        self.input_ended = true;
+        self.ended.notify_one();
     }
 
     /// The message in a line, unless it is to be refused or passed over.
@@ -483,20 +543,17 @@ impl Transport<RoleServer> for Wire {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         // Called anew whenever another message comes between, so nothing is held across an await.
         loop {
-            self.in_progress.wait_for_room().await;
+            self.wait_for_room().await;
             let taken = match self.waiting.pop_front() {
                 Some(message) => self.single(message),
-                None => match self.lines.recv().await {
+                None => match self.next_line().await {
                     Some(Line::Whole(line)) => self.message(&line),
                     Some(Line::TooLong(id)) => Err(Refused {
                         id: id.unwrap_or_default(),
                         code: ErrorCode::INVALID_REQUEST,
                         message: "line is longer than 1 MiB",
                     }),
-                    None => {
-                        self.ended.notify_one();
-                        return None;
-                    }
+                    None => return None,
                 },
             };
             match taken {

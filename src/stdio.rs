@@ -28,6 +28,18 @@ pub enum Line {
     TooLong(Option<Value>),
 }
 
+impl Line {
+    /// About how many bytes it takes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let text = match self {
+            Self::Whole(text) => text.len(),
+            Self::TooLong(_) => 0,
+        };
+        size_of::<Self>() + text
+    }
+}
+
 /// Reads standard input in the background. The channel closes at its end.
 pub fn read_lines() -> io::Result<mpsc::Receiver<Line>> {
     let (sender, receiver) = mpsc::channel(QUEUE);

@@ -8,6 +8,7 @@
 
 pub mod book;
 pub mod clue;
+pub mod excerpt;
 pub mod fold;
 pub mod keyboard;
 pub mod lexicon;
@@ -76,6 +77,7 @@ impl Suggester {
             .iter()
             .map(|(&personal, &business)| (business, personal))
             .collect();
+        let excerpt = excerpt::excerpt(catalog);
         Self {
             lexicon,
             places: lexicon
@@ -83,7 +85,7 @@ impl Suggester {
                 .iter()
                 .map(|id| place_of.get(id.as_str()).copied())
                 .collect(),
-            own: names::book(catalog, lexicon, &|place| {
+            own: names::book(excerpt.as_ref().unwrap_or(catalog), lexicon, &|place| {
                 personal_site.contains_key(&place)
             }),
             business_site,

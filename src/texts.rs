@@ -68,7 +68,7 @@ texts! {
     /// Texts that concern every sandbox file.
     Sandbox { security_note: String }
     /// Texts about answers as such.
-    Answer { cut: String }
+    Answer { cut: String, shortened: String }
     /// Texts for arguments that cannot be understood.
     Arguments {
         missing: String,
@@ -110,6 +110,7 @@ texts! {
         redirect: String,
         interrupted: String,
         too_large: String,
+        too_many: String,
         not_catalog: String,
         malformed: String,
         file: String,

@@ -5,13 +5,15 @@ use std::borrow::Cow;
 /// Longest text of one field in an answer, in characters.
 pub const LONGEST_FIELD: usize = 4000;
 
-/// Text without control characters (tab and line ends stay) and without the
-/// characters that reorder text for display (Unicode's `Bidi_Control`).
+/// Text without control characters (tab and line ends stay), without the
+/// characters that reorder text for display (Unicode's `Bidi_Control`) and
+/// without invisible ones that spell text for a model alone (tags and the
+/// variation selectors of the same plane).
 #[must_use]
-pub fn text(text: &str) -> String {
-    text.chars()
-        .filter(|&character| !is_unwanted(character))
-        .collect()
+pub fn text(text: impl Into<String>) -> String {
+    let mut text = text.into();
+    text.retain(|character| !is_unwanted(character));
+    text
 }
 
 fn is_unwanted(character: char) -> bool {
@@ -20,7 +22,8 @@ fn is_unwanted(character: char) -> bool {
         character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
     );
-    control || bidi_control
+    let spells_unseen = matches!(character, '\u{e0000}'..='\u{e0fff}');
+    control || bidi_control || spells_unseen
 }
 
 /// The address if it is an http(s) one, else nothing.
@@ -53,7 +56,7 @@ mod tests {
 
     #[test]
     fn control_characters_and_bidi_overrides_go() {
-        let dirty = "우리\u{0}\u{1b}[31m\u{202e}은행\u{2066}\t\n\u{200f}\u{7f}\u{85}";
+        let dirty = "우리\u{0}\u{1b}[31m\u{202e}은행\u{2066}\t\n\u{200f}\u{7f}\u{85}\u{e0041}";
         assert_eq!(text(dirty), "우리[31m은행\t\n");
     }
 

@@ -1,13 +1,15 @@
 //! Fetches the catalog document from the network or a file.
 
-use std::{
-    error::Error as StdError, fs::File, future::Future, io::Read as _, path::Path, pin::Pin,
-    time::Duration,
-};
+mod certificates;
+mod fault;
 
-use reqwest::{Certificate, Client, StatusCode, Url, header, redirect};
+use std::{fs::File, future::Future, io, io::Read as _, path::Path, pin::Pin, time::Duration};
+
+use hyper_util::client::proxy::matcher::Matcher;
+use reqwest::{Client, ClientBuilder, StatusCode, Url, header, redirect};
 use thiserror::Error;
 
+pub use self::fault::chain;
 use super::location::{Location, is_loopback};
 use crate::setting;
 
@@ -19,6 +21,20 @@ const LONGEST_CONNECT: Duration = Duration::from_secs(5);
 /// Largest document, in bytes after decompression.
 pub const LARGEST_DOCUMENT: usize = 16 * 1024 * 1024;
 const MOST_REDIRECTS: usize = 5;
+
+/// How much time and memory a download may take.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    connect: Duration,
+    total: Duration,
+    bytes: usize,
+}
+
+const LIMITS: Limits = Limits {
+    connect: LONGEST_CONNECT,
+    total: LONGEST_FETCH,
+    bytes: LARGEST_DOCUMENT,
+};
 
 /// What the server said of the version it sent, for asking again.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -66,13 +82,13 @@ pub enum FetchError {
     Certificate(#[source] reqwest::Error),
     /// It took too long.
     #[error("timed out")]
-    Timeout(#[source] reqwest::Error),
+    Timeout(#[source] Option<reqwest::Error>),
     /// An answer that is no success.
     #[error("answered with status {0}")]
     Status(StatusCode),
     /// A redirect that is not followed.
     #[error("redirect refused")]
-    Redirect(#[source] reqwest::Error),
+    Redirect(#[source] Option<reqwest::Error>),
     /// The answer broke off or cannot be decompressed.
     #[error("answer broke off")]
     Interrupted(#[source] reqwest::Error),
@@ -100,13 +116,13 @@ impl Fetch for Location {
                 Self::Unusable(value) => Err(FetchError::Address(value.clone())),
                 Self::File(path) => {
                     let path = path.clone();
-                    let bytes = blocking(move || read_file(&path)).await??;
+                    let bytes = blocking(move || read_document(&path)).await??;
                     Ok(Fetched::Document {
                         bytes,
                         validators: Validators::default(),
                     })
                 }
-                Self::Web(url) => download(url.clone(), known).await,
+                Self::Web(url) => download(url.clone(), known, LIMITS).await,
             }
         })
     }
@@ -120,28 +136,32 @@ async fn blocking<T: Send + 'static>(
         .map_err(|error| FetchError::Internal(error.to_string()))
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>, FetchError> {
-    // Opening a named pipe would wait for a writer.
-    if !std::fs::metadata(path).map_err(FetchError::File)?.is_file() {
-        return Err(FetchError::File(std::io::Error::other(
-            "not a regular file",
-        )));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)
+fn read_document(path: &Path) -> Result<Vec<u8>, FetchError> {
+    read_file(path)
         .map_err(FetchError::File)?
-        .take(LARGEST_DOCUMENT as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(FetchError::File)?;
-    if bytes.len() > LARGEST_DOCUMENT {
-        return Err(FetchError::TooLarge);
-    }
-    Ok(bytes)
+        .ok_or(FetchError::TooLarge)
 }
 
-async fn download(url: Url, known: &Validators) -> Result<Fetched, FetchError> {
+/// Reads a file, or nothing if it exceeds [`LARGEST_DOCUMENT`].
+fn read_file(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    // Opening a named pipe would wait for a writer, and a device may have no end.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(LARGEST_DOCUMENT as u64 + 1)
+        .read_to_end(&mut bytes)?;
+    Ok((bytes.len() <= LARGEST_DOCUMENT).then_some(bytes))
+}
+
+async fn download(url: Url, known: &Validators, limits: Limits) -> Result<Fetched, FetchError> {
     // Reading the system's certificates takes time that other calls need not wait for.
-    let client = blocking(client).await??;
+    let Web { client, proxies } = {
+        let url = url.clone();
+        blocking(move || Web::new(&url, limits)).await??
+    };
+    let classify = |error| fault::classify(error, proxies.as_ref());
     let mut request = client.get(url);
     if let Some(etag) = &known.etag {
         request = request.header(header::IF_NONE_MATCH, etag);
@@ -156,15 +176,23 @@ async fn download(url: Url, known: &Validators) -> Result<Fetched, FetchError> {
             return Ok(Fetched::NotModified);
         }
         StatusCode::PROXY_AUTHENTICATION_REQUIRED => return Err(FetchError::Proxy(None)),
+        // To an address of a kind that the client does not even try.
+        status if status.is_redirection() && response.headers().contains_key(header::LOCATION) => {
+            return Err(FetchError::Redirect(None));
+        }
         status => return Err(FetchError::Status(status)),
     }
     let validators = Validators {
         etag: response.headers().get(header::ETAG).cloned(),
         last_modified: response.headers().get(header::LAST_MODIFIED).cloned(),
     };
+    let announced = response.content_length().unwrap_or_default();
+    if usize::try_from(announced).map_or(true, |announced| announced > limits.bytes) {
+        return Err(FetchError::TooLarge);
+    }
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(classify)? {
-        if bytes.len() + chunk.len() > LARGEST_DOCUMENT {
+        if bytes.len() + chunk.len() > limits.bytes {
             return Err(FetchError::TooLarge);
         }
         bytes.extend_from_slice(&chunk);
@@ -174,38 +202,53 @@ async fn download(url: Url, known: &Validators) -> Result<Fetched, FetchError> {
 
 /// A client for one fetch: there is one every half hour, and the certificates
 /// and proxies of the moment count.
-fn client() -> Result<Client, FetchError> {
-    // Fails where it is installed already, which is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = Client::builder()
-        .user_agent(concat!("tablecloth-mcp/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(LONGEST_CONNECT)
-        .timeout(LONGEST_FETCH)
-        .redirect(redirect::Policy::custom(follow));
-    if let Some(path) = setting::read(setting::SSL_CERT_FILE) {
-        builder = builder.tls_certs_merge(certificates(Path::new(&path))?);
-    }
-    builder
-        .build()
-        .map_err(|error| FetchError::Internal(chain(&error)))
+struct Web {
+    client: Client,
+    /// The proxies that the client uses, if it may use any.
+    proxies: Option<Matcher>,
 }
 
-fn certificates(path: &Path) -> Result<Vec<Certificate>, FetchError> {
-    let unreadable =
-        |detail: String| FetchError::CertificateFile(format!("{}: {detail}", path.display()));
-    let pem = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    let certificates =
-        Certificate::from_pem_bundle(&pem).map_err(|error| unreadable(chain(&error)))?;
-    if certificates.is_empty() {
-        return Err(unreadable("no certificate in it".to_owned()));
+impl Web {
+    fn new(url: &Url, limits: Limits) -> Result<Self, FetchError> {
+        // Fails where it is installed already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let added = match setting::read(setting::SSL_CERT_FILE) {
+            Some(path) => certificates::read(Path::new(&path))?,
+            None => Vec::new(),
+        };
+        let builder = || {
+            Client::builder()
+                .user_agent(concat!("tablecloth-mcp/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(limits.connect)
+                .timeout(limits.total)
+                .redirect(redirect::Policy::custom(follow))
+        };
+        let build = |builder: ClientBuilder| {
+            let client = builder.build();
+            client.map_err(|error| fault::classify(error, None))
+        };
+        if url.scheme() == "https" {
+            return Ok(Self {
+                client: build(builder().tls_certs_merge(added))?,
+                proxies: Some(Matcher::from_system()),
+            });
+        }
+        // Plain http is for this machine alone: a proxy would carry it elsewhere.
+        // Nor does it need roots, so it must not fail on a machine that has none.
+        let client = build(builder().no_proxy().tls_certs_merge(added.clone()))
+            .or_else(|_| build(builder().no_proxy().tls_certs_only(added)))?;
+        Ok(Self {
+            client,
+            proxies: None,
+        })
     }
-    Ok(certificates)
 }
 
 fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
-    let first_is_loopback = attempt.previous().first().is_some_and(is_loopback);
+    // What comes from elsewhere must not send us to a service on this machine.
+    let never_left = attempt.previous().iter().all(is_loopback);
     let target_is_safe =
-        attempt.url().scheme() == "https" || first_is_loopback && is_loopback(attempt.url());
+        attempt.url().scheme() == "https" || never_left && is_loopback(attempt.url());
     if attempt.previous().len() > MOST_REDIRECTS {
         attempt.error("too many redirects")
     } else if target_is_safe {
@@ -215,65 +258,5 @@ fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
     }
 }
 
-/// Sorts an error of the client by what a user can do about it.
-fn classify(error: reqwest::Error) -> FetchError {
-    if error.is_redirect() {
-        FetchError::Redirect(error)
-    } else if is_certificate_fault(&error) {
-        FetchError::Certificate(error)
-    } else if error.is_timeout() {
-        FetchError::Timeout(error)
-    } else if error.is_body() || error.is_decode() {
-        FetchError::Interrupted(error)
-    } else if error.is_connect() && is_proxy_fault(&error) {
-        FetchError::Proxy(Some(error))
-    } else {
-        FetchError::Connect(error)
-    }
-}
-
-/// The error and what caused it, outermost first.
-fn causes<'a>(
-    error: &'a (dyn StdError + 'static),
-) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    fn next<'a>(error: &&'a (dyn StdError + 'static)) -> Option<&'a (dyn StdError + 'static)> {
-        let error = *error;
-        // An I/O error hides the error it was made from behind its own accessor.
-        match error.downcast_ref::<std::io::Error>() {
-            Some(io) => io.get_ref().map(|inner| inner as &(dyn StdError + 'static)),
-            None => error.source(),
-        }
-    }
-    std::iter::successors(Some(error), next)
-}
-
-fn is_certificate_fault(error: &reqwest::Error) -> bool {
-    causes(error)
-        .filter_map(|cause| cause.downcast_ref::<rustls::Error>())
-        .any(|fault| {
-            matches!(
-                fault,
-                // The system verifiers of Windows and macOS report through the latter two.
-                rustls::Error::InvalidCertificate(_)
-                    | rustls::Error::General(_)
-                    | rustls::Error::Other(_)
-            )
-        })
-}
-
-/// The client does not type its proxy faults, it words them.
-fn is_proxy_fault(error: &reqwest::Error) -> bool {
-    causes(error).any(|cause| {
-        let words = cause.to_string();
-        words.contains("proxy") || words.contains("tunnel")
-    })
-}
-
-/// An error and its causes in one line.
-#[must_use]
-pub fn chain(error: &(dyn StdError + 'static)) -> String {
-    causes(error)
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(": ")
-}
+#[cfg(test)]
+mod tests;

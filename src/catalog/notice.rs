@@ -43,6 +43,7 @@ pub fn reason(error: Option<&LoadError>, location: &Location) -> String {
     };
     let (template, detail) = match error {
         LoadError::Parse(ParseError::OtherRoot(_)) => (&texts.not_catalog, String::new()),
+        LoadError::Parse(ParseError::TooMany) => (&texts.too_many, String::new()),
         LoadError::Parse(_) => (&texts.malformed, String::new()),
         LoadError::Fetch(error) => match error {
             FetchError::Address(value) => (&texts.address, value.clone()),
@@ -101,6 +102,7 @@ mod tests {
             LoadError::Fetch(FetchError::Internal("x".to_owned())),
             LoadError::Parse(ParseError::OtherRoot("html".to_owned())),
             LoadError::Parse(ParseError::NoServices),
+            LoadError::Parse(ParseError::TooMany),
         ];
         for error in errors.iter().map(Some).chain([None]) {
             let told = reason(error, &location);

@@ -12,7 +12,7 @@ use quick_xml::{
 };
 use thiserror::Error;
 
-use super::{Catalog, Companion, EdgeExtension, Package, Service, clean, trim};
+use super::{Catalog, Companion, EdgeExtension, Package, Service, clean, trim, trimmed_range};
 
 /// Why a document is no catalog.
 #[derive(Debug, Error)]
@@ -34,18 +34,53 @@ pub enum ParseError {
     /// There is nothing in it.
     #[error("document lists no service")]
     NoServices,
+    /// It would take more memory or time than a catalog ever needs.
+    #[error("document has too many entries")]
+    TooMany,
 }
 
 /// Deepest nesting of a document that is read; a catalog needs five levels.
 const DEEPEST: usize = 64;
+/// Most elements, of any kind, many times what the largest readable document needs in earnest.
+const MOST_ELEMENTS: usize = 300_000;
+/// Most services and companions together. One takes some hundred bytes of
+/// memory however little it takes in the document.
+const MOST_ENTRIES: usize = 50_000;
+/// Most packages, and most extensions, of one service; an answer shows all of them.
+const MOST_PROGRAMS: usize = 1_000;
+/// Most attributes of one element; a catalog has six at most.
+const MOST_ATTRIBUTES: usize = 64;
+/// A catalog's root element begins well within so many bytes.
+const PROLOGUE: usize = 16 * 1024;
+const ROOT: &str = "TableClothCatalog";
 
 /// Reads a catalog document.
 ///
 /// # Errors
 ///
 /// [`ParseError`] where the document is not UTF-8 (with or without a byte order
-/// mark), not well-formed, has another root element or no service.
+/// mark), not well-formed, has another root element, no service or too much in it.
 pub fn parse(document: &[u8]) -> Result<Catalog, ParseError> {
+    read(document).map_err(|error| match error {
+        // Sign-in pages are seldom well-formed, and old ones not UTF-8, but the advice must fit them.
+        ParseError::NotUtf8(_) | ParseError::Malformed { .. } if !names_root(document) => {
+            ParseError::OtherRoot(String::new())
+        }
+        other => other,
+    })
+}
+
+/// Whether a document that cannot be read was at least meant as a catalog.
+fn names_root(document: &[u8]) -> bool {
+    let utf_16 = document.starts_with(b"\xff\xfe") || document.starts_with(b"\xfe\xff");
+    let prologue = &document[..document.len().min(PROLOGUE)];
+    utf_16
+        || prologue
+            .windows(ROOT.len() + 1)
+            .any(|window| window[0] == b'<' && &window[1..] == ROOT.as_bytes())
+}
+
+fn read(document: &[u8]) -> Result<Catalog, ParseError> {
     let document = document.strip_prefix(b"\xef\xbb\xbf").unwrap_or(document);
     let mut reader = Reader::from_str(std::str::from_utf8(document)?);
     reader.config_mut().check_comments = true;
@@ -59,6 +94,7 @@ pub fn parse(document: &[u8]) -> Result<Catalog, ParseError> {
         match outcome {
             Ok(()) => {}
             Err(Fault::OtherRoot(name)) => return Err(ParseError::OtherRoot(name)),
+            Err(Fault::TooMany) => return Err(ParseError::TooMany),
             Err(Fault::IllFormed) => return Err(malformed(&reader, None)),
             Err(Fault::Xml(error)) => return Err(malformed(&reader, Some(error))),
         }
@@ -84,6 +120,7 @@ fn malformed(reader: &Reader<&[u8]>, source: Option<quick_xml::Error>) -> ParseE
 
 enum Fault {
     OtherRoot(String),
+    TooMany,
     IllFormed,
     Xml(quick_xml::Error),
 }
@@ -112,6 +149,7 @@ enum Element {
 #[derive(Default)]
 struct Builder {
     open: Vec<Element>,
+    elements: usize,
     root_seen: bool,
     service: Service,
     services: Vec<Service>,
@@ -147,15 +185,24 @@ impl Builder {
 
     /// Takes in the start of an element and says what it is.
     fn enter(&mut self, tag: &BytesStart<'_>) -> Result<Element, Fault> {
-        let attributes = Attributes::read(tag)?;
         let name = tag.name().into_inner();
+        if self.open.is_empty() && !self.root_seen && name != ROOT {
+            return Err(Fault::OtherRoot(name.chars().take(40).collect()));
+        }
+        self.elements += 1;
+        if self.elements > MOST_ELEMENTS
+            || self.services.len() + self.companions.len() > MOST_ENTRIES
+        {
+            return Err(Fault::TooMany);
+        }
+        if !is_name(name) {
+            return Err(Fault::IllFormed);
+        }
+        let mut attributes = Attributes::read(tag)?;
         let Some(&parent) = self.open.last() else {
             // Text or a second element beside the root is ill-formed, not ours to repair.
             if self.root_seen {
                 return Err(Fault::IllFormed);
-            }
-            if name != "TableClothCatalog" {
-                return Err(Fault::OtherRoot(name.chars().take(40).collect()));
             }
             self.root_seen = true;
             return Ok(Element::Root);
@@ -164,11 +211,11 @@ impl Builder {
             (Element::Root, "Companions") => Element::Companions,
             (Element::Root, "InternetServices") => Element::InternetServices,
             (Element::Companions, "Companion") => {
-                self.add_companion(&attributes);
+                self.add_companion(&mut attributes);
                 Element::Ignored
             }
             (Element::InternetServices, "Service") => {
-                self.service = service(&attributes);
+                self.service = service(&mut attributes);
                 Element::Service
             }
             (Element::Service, "Packages") => Element::Packages,
@@ -182,18 +229,24 @@ impl Builder {
                 Element::CompatNotes
             }
             (Element::Packages, "Package") => {
+                if self.service.packages.len() == MOST_PROGRAMS {
+                    return Err(Fault::TooMany);
+                }
                 self.service.packages.push(Package {
-                    name: attributes.get("Name"),
-                    url: clean::url(attributes.get("Url")),
-                    arguments: attributes.get("Arguments"),
+                    name: attributes.take("Name"),
+                    url: clean::url(attributes.take("Url")),
+                    arguments: attributes.take("Arguments"),
                 });
                 Element::Ignored
             }
             (Element::EdgeExtensions, "EdgeExtension") => {
+                if self.service.edge_extensions.len() == MOST_PROGRAMS {
+                    return Err(Fault::TooMany);
+                }
                 self.service.edge_extensions.push(EdgeExtension {
-                    name: attributes.get("Name"),
-                    extension_id: attributes.get("ExtensionId"),
-                    crx_url: clean::url(attributes.get("CrxUrl")),
+                    name: attributes.take("Name"),
+                    extension_id: attributes.take("ExtensionId"),
+                    crx_url: clean::url(attributes.take("CrxUrl")),
                 });
                 Element::Ignored
             }
@@ -211,9 +264,10 @@ impl Builder {
         }
         service.search_keywords = service
             .search_keywords
-            .map(|keywords| trim(&clean::text(&keywords)).to_owned())
-            .filter(|keywords| !keywords.is_empty());
-        service.compat_notes = service.compat_notes.map(|notes| clean::text(&notes));
+            .map(|keywords| trimmed(clean::text(keywords)));
+        service.compat_notes = service
+            .compat_notes
+            .map(|notes| trimmed(clean::text(notes)));
         self.services.push(service);
     }
 
@@ -230,32 +284,40 @@ impl Builder {
         Ok(())
     }
 
-    fn add_companion(&mut self, attributes: &Attributes<'_>) {
-        let display_name = attributes.get("DisplayName");
-        if trim(&display_name).is_empty() {
+    fn add_companion(&mut self, attributes: &mut Attributes<'_>) {
+        let display_name = attributes.take("DisplayName");
+        if display_name.is_empty() {
             return;
         }
         self.companions.push(Companion {
-            id: trim(&attributes.get("Id")).to_owned(),
+            id: attributes.take("Id"),
             display_name,
-            display_name_en: attributes.present("en-US-DisplayName"),
-            url: clean::url(attributes.get("Url")),
+            display_name_en: attributes.take_present("en-US-DisplayName"),
+            url: clean::url(attributes.take("Url")),
             search_text: String::new(),
         });
     }
 }
 
-fn service(attributes: &Attributes<'_>) -> Service {
+fn service(attributes: &mut Attributes<'_>) -> Service {
     Service {
-        id: trim(&attributes.get("Id")).to_owned(),
-        display_name: attributes.get("DisplayName"),
-        display_name_en: attributes.present("en-US-DisplayName"),
+        id: attributes.take("Id"),
+        display_name: attributes.take("DisplayName"),
+        display_name_en: attributes.take_present("en-US-DisplayName"),
         category: attributes
-            .present("Category")
+            .take_present("Category")
             .unwrap_or_else(|| "Other".to_owned()),
-        url: clean::url(attributes.get("Url")),
+        url: clean::url(attributes.take("Url")),
         ..Service::default()
     }
+}
+
+/// [`trim`] in place: the text may be large.
+fn trimmed(mut text: String) -> String {
+    let kept = trimmed_range(&text);
+    text.truncate(kept.end);
+    text.drain(..kept.start);
+    text
 }
 
 /// What a reference in a text stands for. Entities that a document type
@@ -269,7 +331,15 @@ fn resolve<'a>(reference: &'a BytesRef<'_>) -> Result<Cow<'a, str>, Fault> {
         .ok_or(Fault::IllFormed)
 }
 
-/// The attributes of one element, cleaned.
+/// Whether this can be a name in XML, as far as quotes and brackets gone astray show in it.
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|character| character.is_alphanumeric() || "-_.:\u{b7}".contains(character))
+}
+
+/// The attributes of one element, cleaned and trimmed as the peers do it.
 struct Attributes<'a>(Vec<(&'a str, String)>);
 
 impl<'a> Attributes<'a> {
@@ -277,22 +347,28 @@ impl<'a> Attributes<'a> {
         let mut read = Vec::new();
         for attribute in tag.attributes() {
             let attribute = attribute?;
+            if read.len() == MOST_ATTRIBUTES {
+                return Err(Fault::TooMany);
+            }
             // Not allowed by XML, but not looked for by the reader: it is how an unclosed quote shows.
-            if attribute.value.contains('<') {
+            if attribute.value.contains('<') || !is_name(attribute.key.into_inner()) {
                 return Err(Fault::IllFormed);
             }
             let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
-            read.push((attribute.key.into_inner(), clean::text(&value)));
+            read.push((attribute.key.into_inner(), trimmed(clean::text(value))));
         }
         Ok(Self(read))
     }
 
-    fn present(&self, name: &str) -> Option<String> {
-        let (_, value) = self.0.iter().find(|(key, _)| *key == name)?;
-        (!value.is_empty()).then(|| value.clone())
+    fn take_present(&mut self, name: &str) -> Option<String> {
+        let (_, value) = self.0.iter_mut().find(|(key, _)| *key == name)?;
+        Some(std::mem::take(value))
     }
 
-    fn get(&self, name: &str) -> String {
-        self.present(name).unwrap_or_default()
+    fn take(&mut self, name: &str) -> String {
+        self.take_present(name).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::{
     Catalog,
-    fetch::{Fetch, FetchError, Fetched, Validators, chain},
+    fetch::{Fetch, FetchError, Fetched, LONGEST_FETCH, Validators, chain},
     location::Location,
     notice,
     parse::{ParseError, parse},
@@ -22,6 +22,9 @@ use crate::clock::{Clock, SystemClock};
 pub const FRESH_FOR: Duration = Duration::from_secs(30 * 60);
 /// How long a call waits for the network when there is something to answer from.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// Longest time for one load. The network's own limit comes first; this one is
+/// for what has none, such as a file on a server that is gone.
+const LONGEST_LOAD: Duration = LONGEST_FETCH.saturating_add(Duration::from_secs(5));
 /// First pause after a failed load; it doubles with each further failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
@@ -85,7 +88,7 @@ struct Loaded {
 
 /// The failures since the last good load.
 struct Failure {
-    error: Arc<LoadError>,
+    error: LoadError,
     count: u32,
     at: Duration,
 }
@@ -132,10 +135,7 @@ impl CatalogSource {
         if state.fresh(now) {
             return None;
         }
-        if let Some(loading) = &state.loading
-            // Closed while still here: the task died before its end.
-            && loading.has_changed().is_ok()
-        {
+        if let Some(loading) = &state.loading {
             return Some(loading.clone());
         }
         if let Some(failure) = &state.failure
@@ -164,10 +164,8 @@ impl CatalogSource {
                 notice: None,
             };
         }
-        let error = match state.loading {
-            Some(_) => None,
-            None => state.failure.as_ref().map(|failure| &*failure.error),
-        };
+        // What went wrong before says more than that the next attempt is under way.
+        let error = state.failure.as_ref().map(|failure| &failure.error);
         let reason = notice::reason(error, &self.shared.location);
         match &state.loaded {
             Some(loaded) => Served {
@@ -196,15 +194,26 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn load(&self) {
+    async fn load(self: Arc<Self>) {
+        // Before the document is on its way: the machine may fall asleep at any time after.
+        let asked_at = self.clock.now();
         let known = self
             .lock()
             .loaded
             .as_ref()
             .map(|loaded| loaded.validators.clone())
             .unwrap_or_default();
-        let outcome = self.fetch_and_parse(&known).await;
-        let now = self.clock.now();
+        // A task of its own, so that a panic in it is a failed load and no more.
+        let shared = Arc::clone(&self);
+        let mut work = tokio::spawn(async move { shared.fetch_and_parse(&known).await });
+        let outcome = match tokio::time::timeout(LONGEST_LOAD, &mut work).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(died)) => Err(FetchError::Internal(died.to_string()).into()),
+            Err(_) => {
+                work.abort();
+                Err(FetchError::Timeout(None).into())
+            }
+        };
         let mut state = self.lock();
         state.loading = None;
         match outcome {
@@ -214,23 +223,23 @@ impl Shared {
                 state.loaded = Some(Loaded {
                     catalog,
                     validators,
-                    at: now,
+                    at: asked_at,
                 });
             }
             Ok(None) => {
                 tracing::info!("catalog has not changed");
                 state.failure = None;
                 if let Some(loaded) = &mut state.loaded {
-                    loaded.at = now;
+                    loaded.at = asked_at;
                 }
             }
             Err(error) => {
                 tracing::warn!(error = chain(&error), "catalog could not be loaded");
                 let count = state.failure.as_ref().map_or(0, |failure| failure.count) + 1;
                 state.failure = Some(Failure {
-                    error: Arc::new(error),
+                    error,
                     count,
-                    at: now,
+                    at: self.clock.now(),
                 });
             }
         }
@@ -256,3 +265,6 @@ impl Shared {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
