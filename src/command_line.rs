@@ -12,13 +12,17 @@ use std::{
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::Value;
+use tracing::Level;
+use tracing_subscriber::{
+    Layer as _, filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
 
 use crate::{
     arguments::Request,
     call,
     catalog::{CatalogSource, location::Location},
     display_width::table,
-    sandbox, server,
+    sandbox, server, setting,
     texts::{TEXTS, fill},
 };
 
@@ -41,7 +45,7 @@ pub fn run() -> ExitCode {
         }
     };
     let serves = matches!(matches.subcommand_name(), None | Some("serve"));
-    start_log(if serves { "warn" } else { "error" });
+    start_log(if serves { Level::WARN } else { Level::ERROR });
     #[cfg(windows)]
     sandbox::windows::keep_standard_handles();
     let source = CatalogSource::new(Location::from_environment());
@@ -68,14 +72,20 @@ pub fn run() -> ExitCode {
 
 /// Logs to stderr, by default what a server's host should know, or for a command only
 /// what its own advice does not say.
-fn start_log(default: &str) {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+fn start_log(default: Level) {
+    let wanted = setting::read(setting::LOG).and_then(|wanted| wanted.parse().ok());
+    let filter = wanted.unwrap_or_else(|| {
+        // The protocol library warns of each answer that is an error, which the client sees.
+        Targets::new()
+            .with_default(default)
+            .with_target("rmcp", Level::ERROR)
+    });
+    let layer = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(false)
-        .without_time()
+        .without_time();
+    tracing_subscriber::registry()
+        .with(layer.with_filter(filter))
         .init();
 }
 

@@ -41,6 +41,8 @@ use crate::{
 /// How long calls in progress may take after the input has ended, or after the
 /// last answer since then.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long they may wait for the network of that.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Calls in progress at which no more are begun.
 const MOST_IN_PROGRESS: usize = 64;
 /// Bytes of input that wait for their turn at which reading pauses.
@@ -53,14 +55,21 @@ pub async fn serve(source: CatalogSource) -> io::Result<()> {
     let wire = Wire::new(stdio::read_lines()?, writer.clone());
     let ended = Arc::clone(&wire.ended);
     let in_progress = Arc::clone(&wire.in_progress);
-    let running = serve_directly(Service { source }, wire, None);
+    let service = Service {
+        source: source.clone(),
+    };
+    let running = serve_directly(service, wire, None);
+    let hurry = async {
+        tokio::time::sleep(PATIENCE).await;
+        source.hurry();
+    };
     tokio::select! {
         outcome = running.waiting() => {
             if let Err(error) = outcome {
                 tracing::error!(%error, "service died");
             }
         }
-        () = async { ended.notified().await; in_progress.stalled().await } => {
+        () = async { ended.notified().await; tokio::join!(hurry, in_progress.stalled()); } => {
             tracing::warn!("calls in progress are given up");
         }
         () = writer.closed() => tracing::info!("standard output is closed"),

@@ -4,6 +4,8 @@
 pub const CATALOG_URL: &str = "TABLECLOTH_CATALOG_URL";
 /// Program that opens `.wsb` files, instead of the system's sandbox.
 pub const WSB_RUNNER: &str = "TABLECLOTH_WSB_RUNNER";
+/// What is logged: levels, also by module, as in `warn,tablecloth_mcp=debug`.
+pub const LOG: &str = "RUST_LOG";
 /// PEM file with additional root certificates, as OpenSSL reads it.
 pub const SSL_CERT_FILE: &str = "SSL_CERT_FILE";
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use thiserror::Error;
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
 use super::{
     Catalog,
@@ -69,14 +69,24 @@ struct Shared {
     location: Location,
     clock: Box<dyn Clock>,
     state: Mutex<State>,
+    /// Whether calls answer from what there is.
+    hurried: watch::Sender<bool>,
 }
 
 #[derive(Default)]
 struct State {
     loaded: Option<Loaded>,
     failure: Option<Failure>,
-    /// Present while a load goes on; closes when it has ended.
-    loading: Option<watch::Receiver<()>>,
+    loading: Option<Loading>,
+}
+
+/// A load that goes on.
+#[derive(Clone)]
+struct Loading {
+    /// Closes when it has ended.
+    ended: watch::Receiver<()>,
+    /// Until when calls wait for it: the longer it has taken, the less is to be hoped for.
+    worth_waiting_until: Instant,
 }
 
 /// The last good catalog.
@@ -114,22 +124,33 @@ impl CatalogSource {
                 location,
                 clock,
                 state: Mutex::default(),
+                hurried: watch::Sender::new(false),
             }),
         }
     }
 
     /// The best catalog to be had now: a fresh one at once, else one that a load
-    /// brings within [`LONGEST_WAIT`], else the last good one, else the embedded one.
+    /// brings within [`LONGEST_WAIT`] of its start, else the last good one, else the embedded one.
     pub async fn serve(&self) -> Served {
         if let Some(mut loading) = self.load_if_due() {
+            let mut hurried = self.shared.hurried.subscribe();
             // The load is a task of its own: it goes on when this call gives up or is cancelled.
-            let _ = tokio::time::timeout(LONGEST_WAIT, loading.changed()).await;
+            tokio::select! {
+                _ = loading.ended.changed() => {}
+                () = tokio::time::sleep_until(loading.worth_waiting_until) => {}
+                _ = hurried.wait_for(|&hurried| hurried) => {}
+            }
         }
         self.best()
     }
 
+    /// From now on calls answer from what there is, those that wait too.
+    pub fn hurry(&self) {
+        self.shared.hurried.send_replace(true);
+    }
+
     /// Starts a load where one is due. Returns what to wait for, if anything.
-    fn load_if_due(&self) -> Option<watch::Receiver<()>> {
+    fn load_if_due(&self) -> Option<Loading> {
         let now = self.shared.clock.now();
         let mut state = self.shared.lock();
         if state.fresh(now) {
@@ -143,12 +164,16 @@ impl CatalogSource {
         {
             return None;
         }
-        let (ended, loading) = watch::channel(());
+        let (end, ended) = watch::channel(());
+        let loading = Loading {
+            ended,
+            worth_waiting_until: Instant::now() + LONGEST_WAIT,
+        };
         state.loading = Some(loading.clone());
         let shared = Arc::clone(&self.shared);
         tokio::spawn(async move {
             shared.load().await;
-            drop(ended);
+            drop(end);
         });
         Some(loading)
     }
