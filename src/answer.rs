@@ -3,24 +3,25 @@
 //! Fields without a value are left out. Texts of the catalog are bounded here,
 //! on their way out, so that the search still sees all of them.
 
-use std::{borrow::Cow, collections::BTreeSet};
+mod launch;
+mod size;
+
+use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     catalog::{Companion, EdgeExtension, Package, Served, Service, clean::bounded},
-    sandbox::{LaunchError, Launched, NoRunner, StartError},
     search::search,
     site_ids::SiteIds,
     suggest::{self, Suggestion},
-    texts::{LaunchSandbox, TEXTS, fill},
+    texts::{TEXTS, fill},
     wsb::wsb,
 };
 
-/// Largest answer, in bytes of JSON without the echo of the query. Clients
-/// refuse or cut results above some 25,000 tokens (claude-code#41593).
-pub const LARGEST: usize = 40_000;
+pub use launch::{launch_sandbox, nothing_to_launch};
+pub use size::LARGEST;
 
 /// Answer of `search_services`.
 #[derive(Debug, Serialize)]
@@ -391,165 +392,6 @@ pub fn generate_wsb(served: &Served, service_ids: &[String]) -> Value {
     )
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Opening<'a> {
-    launched: bool,
-    runner: &'a str,
-    site_ids: Vec<&'a str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    unknown_ids_ignored: &'a [String],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    suggestions: Vec<Suggested<'a>>,
-    wsb_path: Cow<'a, str>,
-    note: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    compat_warnings: Vec<CompatWarning<'a>>,
-    security_note: &'a str,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct NotOpening<'a> {
-    launched: bool,
-    error: String,
-    hint: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    runner: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wsb_path: Option<Cow<'a, str>>,
-}
-
-/// Answers `launch_sandbox`, given ids with at least one service and what came
-/// of opening them.
-#[must_use]
-pub fn launch_sandbox(
-    served: &Served,
-    ids: &SiteIds<'_>,
-    outcome: &Result<Launched, LaunchError>,
-) -> Value {
-    match outcome {
-        Ok(launched) => finish(
-            served,
-            &Opening {
-                launched: true,
-                runner: &launched.runner,
-                site_ids: ids.accepted(),
-                unknown_ids_ignored: &ids.unknown,
-                suggestions: near_ids(served, &ids.unknown),
-                wsb_path: launched.wsb_path.to_string_lossy(),
-                note: fill(
-                    &TEXTS.tools.launch_sandbox.note_template,
-                    &[("runner", &launched.runner)],
-                ),
-                compat_warnings: compat_warnings(ids),
-                security_note: &TEXTS.sandbox.security_note,
-            },
-        ),
-        Err(error) => finish(served, &not_opening(error)),
-    }
-}
-
-/// Answers `launch_sandbox` where no given id is one of the catalog.
-#[must_use]
-pub fn nothing_to_launch(served: &Served, ids: &SiteIds<'_>) -> Value {
-    let texts = &TEXTS.tools.launch_sandbox;
-    finish(
-        served,
-        &NoValidIds {
-            launched: Some(false),
-            error: &texts.error_no_valid_ids,
-            unknown_ids: &ids.unknown,
-            hint: &texts.hint_no_valid_ids,
-            suggestions: near_ids(served, &ids.unknown),
-        },
-    )
-}
-
-fn not_opening(error: &LaunchError) -> NotOpening<'_> {
-    let texts = &TEXTS.tools.launch_sandbox;
-    match error {
-        LaunchError::NoRunner(reason) => {
-            let (error, hint) = match reason {
-                NoRunner::WindowsSandboxMissing => (
-                    &texts.runner_windows_missing_error,
-                    &texts.runner_windows_missing_hint,
-                ),
-                NoRunner::MacSandboxMissing => (
-                    &texts.runner_mac_not_found_error,
-                    &texts.runner_mac_not_found_hint,
-                ),
-                NoRunner::Unsupported => (
-                    &texts.runner_unsupported_error,
-                    &texts.runner_unsupported_hint,
-                ),
-            };
-            NotOpening {
-                launched: false,
-                error: error.clone(),
-                hint: hint.clone(),
-                runner: None,
-                wsb_path: None,
-            }
-        }
-        LaunchError::File { folder, source } => NotOpening {
-            launched: false,
-            error: fill(
-                &texts.file_failed_error,
-                &[("message", &source.to_string())],
-            ),
-            hint: fill(
-                &texts.file_failed_hint,
-                &[("folder", &folder.to_string_lossy())],
-            ),
-            runner: None,
-            wsb_path: None,
-        },
-        LaunchError::Start {
-            runner,
-            wsb_path,
-            source,
-        } => {
-            let hint = match source {
-                StartError::Cancelled => &texts.runner_cancelled_hint,
-                _ => &texts.runner_launch_failed_hint,
-            };
-            NotOpening {
-                launched: false,
-                error: fill(
-                    &texts.runner_launch_failed_error,
-                    &[
-                        ("runner", runner),
-                        ("message", &start_message(source, texts)),
-                    ],
-                ),
-                hint: hint.clone(),
-                runner: Some(runner),
-                wsb_path: Some(wsb_path.to_string_lossy()),
-            }
-        }
-    }
-}
-
-fn start_message(error: &StartError, texts: &LaunchSandbox) -> String {
-    match error {
-        StartError::NotFound(program) => fill(
-            &texts.message_not_found,
-            &[("program", &program.to_string_lossy())],
-        ),
-        StartError::NotExecutable(program) => fill(
-            &texts.message_not_executable,
-            &[("program", &program.to_string_lossy())],
-        ),
-        StartError::Exited(code) => fill(&texts.message_exited, &[("code", &code.to_string())]),
-        StartError::Killed(signal) => {
-            fill(&texts.message_killed, &[("signal", &signal.to_string())])
-        }
-        StartError::Cancelled => texts.message_cancelled.clone(),
-        StartError::System(error) => error.to_string(),
-    }
-}
-
 /// An answer for arguments that cannot be understood and for faults of our own.
 #[must_use]
 pub fn refusal(error: &str) -> Value {
@@ -563,113 +405,8 @@ fn finish(served: &Served, answer: &impl Serialize) -> Value {
     if let Some(notice) = &served.notice {
         value["catalogNotice"] = notice.as_str().into();
     }
-    cut(&mut value);
+    size::cut(&mut value);
     value
-}
-
-/// Shortens the longest lists of an answer that is too large, then its longest
-/// texts, and says so.
-fn cut(answer: &mut Value) {
-    let echo = answer.get("query").map_or(0, size);
-    let mut total = size(answer).saturating_sub(echo);
-    if total <= LARGEST {
-        return;
-    }
-    let Some(fields) = answer.as_object_mut() else {
-        return;
-    };
-    let mut notices = Vec::new();
-    while total > LARGEST {
-        let longest = fields
-            .iter_mut()
-            .filter_map(|(name, value)| Some((name.as_str(), value.as_array_mut()?)))
-            .filter(|(_, list)| !list.is_empty())
-            .max_by_key(|(_, list)| list.iter().map(size).sum::<usize>());
-        let Some((name, list)) = longest else {
-            shorten(fields, total - LARGEST, &mut notices);
-            break;
-        };
-        let all = list.len();
-        while total > LARGEST
-            && let Some(dropped) = list.pop()
-        {
-            total -= size(&dropped) + 1;
-        }
-        let kept = list.len();
-        let notice = fill(
-            &TEXTS.answer.cut,
-            &[
-                ("field", name),
-                ("kept", &kept.to_string()),
-                ("total", &all.to_string()),
-            ],
-        );
-        // Room for the notice itself, which is at most as long as this.
-        total += size(&Value::from(notice.as_str())) + 16;
-        if matches!(name, "results" | "companions") {
-            fields.insert("matched".to_owned(), kept.into());
-        }
-        notices.push(notice);
-    }
-    let notices = notices.join(" ");
-    // In a text of the answer where it has one, so that its fields stay the same.
-    match ["note", "usage"]
-        .into_iter()
-        .find(|&text| fields.contains_key(text))
-    {
-        Some(text) => {
-            let said = fields[text].as_str().unwrap_or_default();
-            fields[text] = format!("{notices} {said}").into();
-        }
-        None => {
-            fields.insert("cutNotice".to_owned(), notices.into());
-        }
-    }
-}
-
-/// Texts that an answer cannot do without in full.
-const WHOLE: [&str; 8] = [
-    "query",
-    "wsb",
-    "note",
-    "usage",
-    "securityNote",
-    "catalogNotice",
-    "error",
-    "hint",
-];
-
-/// Halves the longest texts, over and over, until the answer is shorter by `excess` bytes.
-fn shorten(fields: &mut Map<String, Value>, excess: usize, notices: &mut Vec<String>) {
-    let mut shortened = BTreeSet::new();
-    let mut saved = 0;
-    // Room for the notice as well, which names no more than each field once.
-    while saved < excess + 1000 {
-        let longest = fields
-            .iter_mut()
-            .filter(|(name, value)| value.is_string() && !WHOLE.contains(&name.as_str()))
-            .max_by_key(|(_, value)| size(value));
-        let Some((name, value)) = longest else {
-            break;
-        };
-        let text = value.as_str().unwrap_or_default();
-        let count = text.chars().count();
-        if count < 100 {
-            break;
-        }
-        let kept: String = text.chars().take(count / 2).collect();
-        let before = size(value);
-        *value = format!("{}…", kept.trim_end_matches('…')).into();
-        saved += before.saturating_sub(size(value));
-        shortened.insert(name.clone());
-    }
-    for field in shortened {
-        notices.push(fill(&TEXTS.answer.shortened, &[("field", &field)]));
-    }
-}
-
-fn size(value: &Value) -> usize {
-    value.to_string().len()
 }
 
 #[cfg(test)]
