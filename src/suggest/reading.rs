@@ -305,6 +305,13 @@ impl Reader<'_> {
         if !clues.is_empty() || absent {
             return (clues, absent);
         }
+        // 삼성 is not mistyped, though no single service is called so.
+        let services = self.catalog.services();
+        let is_word = window.letters.len() == 2
+            && services.iter().any(|service| service.search_text.contains(&typed));
+        if is_word {
+            return (clues, absent);
+        }
         let near: Vec<(&Book, Near)> = books
             .into_iter()
             .flat_map(|book| {
@@ -444,8 +451,8 @@ impl Reader<'_> {
         self.reading.clues.extend(clues);
     }
 
-    /// The words that are neither fillers nor endings.
-    fn content(&self) -> Vec<&[char]> {
+    /// The words that are neither fillers nor endings, as ranges of letters.
+    fn content(&self) -> Vec<Range<usize>> {
         let mut words: Vec<Range<usize>> = Vec::new();
         for piece in &self.pieces {
             if matches!(piece.role, Some(Role::Filler | Role::Ending)) {
@@ -460,9 +467,6 @@ impl Reader<'_> {
             }
         }
         words
-            .into_iter()
-            .map(|word| &self.query.letters[word])
-            .collect()
     }
 
     /// Content letters, and how many of them clues explain.
@@ -492,7 +496,12 @@ impl Reader<'_> {
         if is_named || self.reading.absent || self.coverage() > LEAST_COVERED {
             return;
         }
-        let wanted = pieces(&self.content());
+        let content = self.content();
+        let words: Vec<&[char]> = content
+            .into_iter()
+            .map(|word| &self.query.letters[word])
+            .collect();
+        let wanted = pieces(&words);
         let mut clues = Vec::new();
         for book in [&self.suggester.lexicon.book, &self.suggester.own] {
             for (entry, alike) in book.alike(&wanted, LEAST_ALIKE) {
@@ -510,17 +519,12 @@ impl Reader<'_> {
         if self.reading.absent || !has_task && self.categories.is_empty() {
             return;
         }
-        let mut words: Vec<(usize, String)> = Vec::new();
-        for piece in &self.pieces {
-            let is_word = match piece.role {
-                None => true,
-                Some(Role::Phrase(_)) => piece.range.len() <= 3,
-                Some(_) => false,
-            };
-            if is_word && piece.range.len() >= 2 {
-                words.push((piece.range.start, self.text(&piece.range)));
-            }
-        }
+        let mut words: Vec<(usize, String)> = self
+            .content()
+            .into_iter()
+            .filter(|word| word.len() >= 2)
+            .map(|word| (word.start, self.text(&word)))
+            .collect();
         words.truncate(MOST_HINTS);
         for (position, word) in words {
             for (place, service) in (0..).zip(self.catalog.services()) {
