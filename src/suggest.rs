@@ -2,7 +2,7 @@
 //!
 //! A request is folded ([`fold`]) and taken apart ([`segment`]) into phrases of
 //! the [`lexicon`] and of the catalog ([`names`]). What stays unknown is looked
-//! up as mistyped, typed in the other layout or cut short ([`book`]), and last
+//! up as mistyped, typed in the other layout or cut short (`guess`), and last
 //! by what it has in common with tasks. Each find is a [`Clue`] to a service;
 //! the clues are weighed together.
 
@@ -10,6 +10,7 @@ pub mod book;
 pub mod clue;
 pub mod excerpt;
 pub mod fold;
+mod guess;
 pub mod keyboard;
 pub mod lexicon;
 pub mod names;
