@@ -127,10 +127,7 @@ fn not_opening(error: &LaunchError) -> NotOpening<'_> {
                 launched: false,
                 error: fill(
                     &texts.runner_launch_failed_error,
-                    &[
-                        ("runner", runner),
-                        ("message", &start_message(source)),
-                    ],
+                    &[("runner", runner), ("message", &start_message(source))],
                 ),
                 hint: hint.clone(),
                 runner: Some(runner),

@@ -266,13 +266,28 @@ mod tests {
             (Some(Hypervisor::Outer), no, no, yes, Virtualization::Nested),
             (Some(Hypervisor::Outer), yes, yes, yes, Virtualization::On),
             (none, yes, yes, yes, Virtualization::On),
-            (none, no, yes, yes, Virtualization::Blocked(Obstacle::VirtualizationOff)),
-            (none, yes, no, yes, Virtualization::Blocked(Obstacle::Processor)),
+            (
+                none,
+                no,
+                yes,
+                yes,
+                Virtualization::Blocked(Obstacle::VirtualizationOff),
+            ),
+            (
+                none,
+                yes,
+                no,
+                yes,
+                Virtualization::Blocked(Obstacle::Processor),
+            ),
             (none, yes, yes, no, Virtualization::Blocked(Obstacle::NxOff)),
             (None, None, None, None, Virtualization::Unknown),
         ] {
             let judged = judged(hypervisor, firmware, slat, nx);
-            assert_eq!(judged, expected, "{hypervisor:?} {firmware:?} {slat:?} {nx:?}");
+            assert_eq!(
+                judged, expected,
+                "{hypervisor:?} {firmware:?} {slat:?} {nx:?}"
+            );
         }
     }
 

@@ -19,8 +19,8 @@ use std::{
 
 use windows_sys::Win32::{
     Foundation::{
-        ERROR_CANCELLED, ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_SUCCESS, HANDLE_FLAG_INHERIT,
-        SetHandleInformation, WAIT_TIMEOUT,
+        ERROR_CANCELLED, ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_SUCCESS,
+        HANDLE_FLAG_INHERIT, SetHandleInformation, WAIT_TIMEOUT,
     },
     System::{
         Com::{COINIT_APARTMENTTHREADED, COINIT_DISABLE_OLE1DDE, CoInitializeEx, CoUninitialize},
@@ -138,7 +138,9 @@ fn hypervisor() -> Option<Hypervisor> {
     }
     let vendor = leaf(0x4000_0000);
     // "Microsoft Hv" in the registers' byte order.
-    let is_hyper_v = [vendor.ebx, vendor.ecx, vendor.edx].map(u32::to_le_bytes).concat()
+    let is_hyper_v = [vendor.ebx, vendor.ecx, vendor.edx]
+        .map(u32::to_le_bytes)
+        .concat()
         == b"Microsoft Hv";
     let is_root = is_hyper_v && vendor.eax >= 0x4000_0003 && leaf(0x4000_0003).ebx & 1 == 1;
     Some(if is_root {
