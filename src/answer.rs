@@ -3,7 +3,7 @@
 //! Fields without a value are left out. Texts of the catalog are bounded here,
 //! on their way out, so that the search still sees all of them.
 
-mod launch;
+pub mod launch;
 mod size;
 
 use std::borrow::Cow;

@@ -22,7 +22,7 @@ use crate::{
     call,
     catalog::{CatalogSource, location::Location},
     display_width::table,
-    sandbox, server, setting,
+    doctor, sandbox, server, setting,
     texts::{TEXTS, fill},
 };
 
@@ -62,6 +62,7 @@ pub fn run() -> ExitCode {
     let code = runtime.block_on(async {
         match matches.subcommand() {
             None | Some(("serve", _)) => serve(source).await,
+            Some(("doctor", matches)) => examine(source, matches.get_flag("json")).await,
             Some((name, matches)) => answer(source, name, matches).await,
         }
     });
@@ -170,6 +171,7 @@ fn command() -> Command {
                 .arg(ids())
                 .arg(json()),
         )
+        .subcommand(subcommand("doctor", &texts.commands.doctor).arg(json()))
 }
 
 fn help() -> Arg {
@@ -212,6 +214,19 @@ fn leave_folder() {
     if let Err(error) = std::env::set_current_dir(sandbox::file::folder()) {
         tracing::debug!(%error, "working directory stays");
     }
+}
+
+async fn examine(source: CatalogSource, as_json: bool) -> u8 {
+    if io::stderr().is_terminal() {
+        eprintln!("{}", TEXTS.doctor.working);
+    }
+    let report = doctor::Report::new(&doctor::Facts::gather(&source).await);
+    let printed = if as_json {
+        serde_json::to_string(&report).is_ok_and(|json| print(&(json + "\n")))
+    } else {
+        print(&report.to_string())
+    };
+    if report.ok && printed { 0 } else { NOT_DONE }
 }
 
 async fn answer(source: CatalogSource, name: &str, matches: &ArgMatches) -> u8 {

@@ -3,7 +3,7 @@
 //!
 //! Data flows one way: [`arguments`] → [`catalog`] → [`search`] or [`wsb`] →
 //! [`answer`] → (launch in [`sandbox`]). [`call`] ties the steps together for
-//! both front ends, [`server`] and [`command_line`]. Input and output happen
+//! both front ends, [`server`] and [`command_line`]; [`doctor`] looks at what they need. Input and output happen
 //! in [`catalog::source`], [`sandbox`], [`stdio`] and the command line alone.
 
 pub mod answer;
@@ -13,6 +13,7 @@ pub mod catalog;
 pub mod clock;
 pub mod command_line;
 pub mod display_width;
+pub mod doctor;
 pub mod sandbox;
 pub mod search;
 pub mod server;

@@ -5,6 +5,7 @@
 
 pub mod file;
 pub mod program;
+pub mod requirements;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -19,6 +20,7 @@ use std::{
 
 use thiserror::Error;
 
+use self::requirements::{Obstacle, Windows};
 use crate::{setting, wsb::wsb};
 
 /// How long a runner is watched for an immediate failure before the answer is given.
@@ -56,6 +58,8 @@ pub struct Surroundings<'a> {
     pub path: Vec<PathBuf>,
     /// The folder of the system's programs, on Windows.
     pub system_directory: Option<PathBuf>,
+    /// What is known of a Windows machine; nothing on other systems.
+    pub windows: Windows,
     /// Whether there is a file at a path.
     pub is_file: &'a dyn Fn(&Path) -> bool,
 }
@@ -84,9 +88,9 @@ pub enum Start {
 /// Why no program can open the file here. None was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NoRunner {
-    /// Windows without the sandbox.
+    /// Windows without the sandbox, and why, as far as that can be told.
     #[error("WindowsSandbox.exe is not in the system directory")]
-    WindowsSandboxMissing,
+    WindowsSandboxMissing(Option<Obstacle>),
     /// A Mac without macSandbox.
     #[error("macSandbox is neither in /Applications nor on the path")]
     MacSandboxMissing,
@@ -112,6 +116,10 @@ impl Surroundings<'static> {
             system_directory: windows::system_directory(),
             #[cfg(not(windows))]
             system_directory: None,
+            #[cfg(windows)]
+            windows: windows::machine(),
+            #[cfg(not(windows))]
+            windows: Windows::default(),
             is_file: &Path::is_file,
         }
     }
@@ -136,7 +144,9 @@ impl Surroundings<'_> {
                 let program = program.filter(|program| (self.is_file)(program));
                 Ok(Runner {
                     label: "Windows Sandbox".to_owned(),
-                    program: program.ok_or(NoRunner::WindowsSandboxMissing)?,
+                    program: program.ok_or_else(|| {
+                        NoRunner::WindowsSandboxMissing(self.windows.reason_missing())
+                    })?,
                     start: Start::ByShell,
                 })
             }
@@ -332,6 +342,10 @@ mod tests {
                 path: self.path.iter().map(PathBuf::from).collect(),
                 system_directory: (self.system == System::Windows)
                     .then(|| "/windows/system32".into()),
+                windows: Windows {
+                    edition: Some("Core".to_owned()),
+                    ..Windows::default()
+                },
                 is_file: &is_file,
             }
             .runner()
@@ -430,7 +444,10 @@ mod tests {
             files: &["/first/bin/WindowsSandbox.exe"],
             ..BARE
         };
-        assert_eq!(missing.runner(), Err(NoRunner::WindowsSandboxMissing));
+        assert_eq!(
+            missing.runner(),
+            Err(NoRunner::WindowsSandboxMissing(Some(Obstacle::Home)))
+        );
         let present = Machine {
             files: &["/windows/system32/WindowsSandbox.exe"],
             ..missing

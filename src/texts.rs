@@ -62,6 +62,7 @@ texts! {
         suggestions: Suggestions,
         catalog: Catalog,
         cli: CommandLine,
+        doctor: Doctor,
     }
     /// What the server says of itself.
     Server { instructions: String }
@@ -146,6 +147,7 @@ texts! {
         companions: String,
         wsb: String,
         open: String,
+        doctor: String,
     }
     /// What each argument of the command line means.
     CommandArguments {
@@ -167,6 +169,52 @@ texts! {
         search_keywords: String,
         compat_notes: String,
     }
+    /// Findings of `doctor`.
+    Doctor {
+        working: String,
+        signs: Signs,
+        verdict: Verdict,
+        version: String,
+        platform: String,
+        protocol: String,
+        catalog: DoctorCatalog,
+        offline: String,
+        offline_empty: String,
+        runner: DoctorRunner,
+        edition: DoctorEdition,
+        virtualization: DoctorVirtualization,
+        temp: DoctorTemp,
+    }
+    /// How a finding is marked.
+    Signs { ok: String, warning: String, bad: String }
+    /// What the findings come to.
+    Verdict { ok: String, bad: String }
+    /// Findings about the catalog.
+    DoctorCatalog { reached: String, reached_by_proxy: String, failed: String, proxy_hint: String }
+    /// Findings about the program that opens the sandbox.
+    DoctorRunner { ready: String, broken: String, broken_custom_hint: String, missing: String }
+    /// Findings about the edition of Windows.
+    DoctorEdition {
+        ok: String,
+        home: String,
+        not_offered: String,
+        too_old: String,
+        unknown: String,
+        unknown_hint: String,
+    }
+    /// Findings about virtualization.
+    DoctorVirtualization {
+        on: String,
+        off: String,
+        processor: String,
+        nx_off: String,
+        nested: String,
+        nested_hint: String,
+        unknown: String,
+        unknown_hint: String,
+    }
+    /// Findings about the temporary folder.
+    DoctorTemp { ok: String, ok_elsewhere: String, bad: String }
 }
 
 /// The texts of the six tools; a field is a tool's name.
@@ -236,6 +284,13 @@ texts! {
         runner_launch_failed_hint: String,
         runner_windows_missing_error: String,
         runner_windows_missing_hint: String,
+        runner_windows_home_hint: String,
+        runner_windows_not_offered_hint: String,
+        runner_windows_old_hint: String,
+        runner_windows_processor_hint: String,
+        runner_windows_nx_hint: String,
+        runner_windows_virtualization_hint: String,
+        runner_windows_feature_hint: String,
         runner_cancelled_hint: String,
         file_failed_error: String,
         file_failed_hint: String,

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{CompatWarning, NoValidIds, Suggested, compat_warnings, finish, near_ids};
 use crate::{
     catalog::Served,
-    sandbox::{LaunchError, Launched, NoRunner, StartError},
+    sandbox::{LaunchError, Launched, NoRunner, StartError, requirements::Obstacle},
     site_ids::SiteIds,
-    texts::{LaunchSandbox, TEXTS, fill},
+    texts::{TEXTS, fill},
 };
 
 #[derive(Debug, Serialize)]
@@ -92,24 +92,11 @@ fn not_opening(error: &LaunchError) -> NotOpening<'_> {
     let texts = &TEXTS.tools.launch_sandbox;
     match error {
         LaunchError::NoRunner(reason) => {
-            let (error, hint) = match reason {
-                NoRunner::WindowsSandboxMissing => (
-                    &texts.runner_windows_missing_error,
-                    &texts.runner_windows_missing_hint,
-                ),
-                NoRunner::MacSandboxMissing => (
-                    &texts.runner_mac_not_found_error,
-                    &texts.runner_mac_not_found_hint,
-                ),
-                NoRunner::Unsupported => (
-                    &texts.runner_unsupported_error,
-                    &texts.runner_unsupported_hint,
-                ),
-            };
+            let (error, hint) = no_runner(*reason);
             NotOpening {
                 launched: false,
-                error: error.clone(),
-                hint: hint.clone(),
+                error: error.to_owned(),
+                hint: hint.to_owned(),
                 runner: None,
                 wsb_path: None,
             }
@@ -140,10 +127,7 @@ fn not_opening(error: &LaunchError) -> NotOpening<'_> {
                 launched: false,
                 error: fill(
                     &texts.runner_launch_failed_error,
-                    &[
-                        ("runner", runner),
-                        ("message", &start_message(source, texts)),
-                    ],
+                    &[("runner", runner), ("message", &start_message(source))],
                 ),
                 hint: hint.clone(),
                 runner: Some(runner),
@@ -153,7 +137,45 @@ fn not_opening(error: &LaunchError) -> NotOpening<'_> {
     }
 }
 
-fn start_message(error: &StartError, texts: &LaunchSandbox) -> String {
+/// What it means that no program opens the file here, and what to do about it.
+#[must_use]
+pub fn no_runner(reason: NoRunner) -> (&'static str, &'static str) {
+    let texts = &TEXTS.tools.launch_sandbox;
+    match reason {
+        NoRunner::WindowsSandboxMissing(obstacle) => {
+            let hint = obstacle.map_or(texts.runner_windows_missing_hint.as_str(), obstacle_hint);
+            (&texts.runner_windows_missing_error, hint)
+        }
+        NoRunner::MacSandboxMissing => (
+            &texts.runner_mac_not_found_error,
+            &texts.runner_mac_not_found_hint,
+        ),
+        NoRunner::Unsupported => (
+            &texts.runner_unsupported_error,
+            &texts.runner_unsupported_hint,
+        ),
+    }
+}
+
+/// What to do about what keeps Windows Sandbox from working.
+#[must_use]
+pub fn obstacle_hint(obstacle: Obstacle) -> &'static str {
+    let texts = &TEXTS.tools.launch_sandbox;
+    match obstacle {
+        Obstacle::Home => &texts.runner_windows_home_hint,
+        Obstacle::NotOffered => &texts.runner_windows_not_offered_hint,
+        Obstacle::TooOld => &texts.runner_windows_old_hint,
+        Obstacle::Processor => &texts.runner_windows_processor_hint,
+        Obstacle::NxOff => &texts.runner_windows_nx_hint,
+        Obstacle::VirtualizationOff => &texts.runner_windows_virtualization_hint,
+        Obstacle::FeatureOff => &texts.runner_windows_feature_hint,
+    }
+}
+
+/// Why a program did not start, for a person to read.
+#[must_use]
+pub fn start_message(error: &StartError) -> String {
+    let texts = &TEXTS.tools.launch_sandbox;
     match error {
         StartError::NotFound(program) => fill(
             &texts.message_not_found,

@@ -244,6 +244,24 @@ impl Web {
     }
 }
 
+/// The proxy that requests to a location go through, as `host:port`, without a password.
+#[must_use]
+pub fn proxy(location: &Location) -> Option<String> {
+    let Location::Web(url) = location else {
+        return None;
+    };
+    if url.scheme() != "https" {
+        return None;
+    }
+    let address = url.as_str().parse().ok()?;
+    let proxy = Matcher::from_system().intercept(&address)?;
+    let host = proxy.uri().host()?;
+    Some(match proxy.uri().port_u16() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
+}
+
 fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
     // What comes from elsewhere must not send us to a service on this machine.
     let never_left = attempt.previous().iter().all(is_loopback);

@@ -48,6 +48,22 @@ impl Location {
         location.unwrap_or_else(|| Self::Unusable(value.to_owned()))
     }
 
+    /// The address or path for a person to read, without a password.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Web(url) => {
+                let mut url = url.clone();
+                // Fails for addresses that cannot have one.
+                let _ = url.set_username("");
+                let _ = url.set_password(None);
+                url.to_string()
+            }
+            Self::File(path) => path.to_string_lossy().into_owned(),
+            Self::Unusable(value) => value.clone(),
+        }
+    }
+
     /// The host asked, or an empty text for a file.
     #[must_use]
     pub fn host(&self) -> &str {
@@ -102,6 +118,12 @@ mod tests {
                 "{value}"
             );
         }
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let location = Location::parse("https://user:secret@mirror.example/c.xml");
+        assert_eq!(location.shown(), "https://mirror.example/c.xml");
     }
 
     #[cfg(unix)]

@@ -37,6 +37,12 @@ static EMBEDDED: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     Arc::new(parse(document).unwrap_or_default())
 });
 
+/// The catalog that is compiled in.
+#[must_use]
+pub fn embedded() -> &'static Catalog {
+    &EMBEDDED
+}
+
 /// Why a load failed.
 #[derive(Debug, Error)]
 pub enum LoadError {
@@ -142,6 +148,23 @@ impl CatalogSource {
             }
         }
         self.best()
+    }
+
+    /// Loads the catalog now and to the end, whatever is known of it. What calls are
+    /// answered from stays as it is.
+    pub async fn try_load(&self) -> Result<Arc<Catalog>, LoadError> {
+        let known = Validators::default();
+        let loaded = tokio::time::timeout(LONGEST_LOAD, self.shared.fetch_and_parse(&known)).await;
+        match loaded.map_err(|_| FetchError::Timeout(None))?? {
+            Some((catalog, _)) => Ok(catalog),
+            None => Err(FetchError::Internal("nothing was known".to_owned()).into()),
+        }
+    }
+
+    /// Where the catalog is loaded from.
+    #[must_use]
+    pub fn location(&self) -> &Location {
+        &self.shared.location
     }
 
     /// From now on calls answer from what there is, those that wait too.

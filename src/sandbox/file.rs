@@ -48,6 +48,15 @@ pub fn write(folder: &Path, content: &str) -> io::Result<PathBuf> {
     Ok(real)
 }
 
+/// Writes a file of a sandbox file's size, removes it, and returns the folder
+/// that it really was in.
+pub fn try_write(folder: &Path) -> io::Result<PathBuf> {
+    let path = write(folder, &crate::wsb::wsb(&[]))?;
+    fs::remove_file(&path)?;
+    let real = path.parent().unwrap_or(folder);
+    Ok(real.to_owned())
+}
+
 /// Removes files of ours that are no longer needed. What cannot be removed stays.
 pub fn remove_old(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else {
@@ -123,6 +132,15 @@ mod tests {
     fn a_folder_that_is_not_there_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         assert!(write(&folder.path().join("gone"), "").is_err());
+        assert!(try_write(&folder.path().join("gone")).is_err());
+    }
+
+    #[test]
+    fn a_trial_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        assert_eq!(try_write(folder.path()).unwrap(), real);
+        assert_eq!(fs::read_dir(real).unwrap().count(), 0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Windows: starting a runner, and what the standard library does not offer.
 #![allow(
     unsafe_code,
-    reason = "the shell, the system directory and handle inheritance have no safe wrapper"
+    reason = "the shell, the system directory, handle inheritance and what the machine can do have no safe wrapper"
 )]
 
 use std::{
@@ -19,15 +19,18 @@ use std::{
 
 use windows_sys::Win32::{
     Foundation::{
-        ERROR_CANCELLED, ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, HANDLE_FLAG_INHERIT,
-        SetHandleInformation, WAIT_TIMEOUT,
+        ERROR_CANCELLED, ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_SUCCESS,
+        HANDLE_FLAG_INHERIT, SetHandleInformation, WAIT_TIMEOUT,
     },
     System::{
         Com::{COINIT_APARTMENTTHREADED, COINIT_DISABLE_OLE1DDE, CoInitializeEx, CoUninitialize},
         Console::{GetStdHandle, STD_ERROR_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE},
+        Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW},
         SystemInformation::{GetSystemDirectoryW, GetTickCount64},
         Threading::{
-            CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, GetExitCodeProcess, WaitForSingleObject,
+            CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, GetExitCodeProcess,
+            IsProcessorFeaturePresent, PF_NX_ENABLED, PF_SECOND_LEVEL_ADDRESS_TRANSLATION,
+            PF_VIRT_FIRMWARE_ENABLED, PROCESSOR_FEATURE_ID, WaitForSingleObject,
         },
     },
     UI::{
@@ -39,7 +42,11 @@ use windows_sys::Win32::{
     },
 };
 
-use super::{StartError, file, watch};
+use super::{
+    StartError, file,
+    requirements::{Hypervisor, Windows},
+    watch,
+};
 
 /// Time since the system was started, sleep included.
 #[must_use]
@@ -58,6 +65,94 @@ pub fn system_directory() -> Option<PathBuf> {
     let length = unsafe { GetSystemDirectoryW(buffer.as_mut_ptr(), capacity) };
     let path = buffer.get(..usize::try_from(length).ok()?)?;
     (!path.is_empty()).then(|| PathBuf::from(OsString::from_wide(path)))
+}
+
+/// What this machine can do. Read without elevation; what cannot be read stays unknown.
+#[must_use]
+pub fn machine() -> Windows {
+    const VERSION: &str = r"SOFTWARE\Microsoft\Windows NT\CurrentVersion";
+    const ENVIRONMENT: &str = r"SYSTEM\CurrentControlSet\Control\Session Manager\Environment";
+    let processor = registry_text(ENVIRONMENT, "PROCESSOR_ARCHITECTURE");
+    // A program for x64 runs on ARM64 too, where the emulated processor says
+    // nothing of the real one.
+    let is_own = processor.as_deref() == Some("AMD64") && cfg!(target_arch = "x86_64");
+    let feature = |id| is_own.then(|| has_feature(id));
+    Windows {
+        edition: registry_text(VERSION, "EditionID"),
+        build: registry_text(VERSION, "CurrentBuildNumber").and_then(|build| build.parse().ok()),
+        processor,
+        firmware: feature(PF_VIRT_FIRMWARE_ENABLED),
+        slat: feature(PF_SECOND_LEVEL_ADDRESS_TRANSLATION),
+        nx: feature(PF_NX_ENABLED),
+        hypervisor: if is_own { hypervisor() } else { None },
+    }
+}
+
+/// A text of `HKEY_LOCAL_MACHINE`, unless there is none, it is empty or over 127 characters long.
+fn registry_text(key: &str, name: &str) -> Option<String> {
+    let (key, name) = (wide(key.as_ref()), wide(name.as_ref()));
+    let mut buffer = [0_u16; 128];
+    let mut size = u32::try_from(size_of_val(&buffer)).ok()?;
+    // SAFETY: both names end with zero, the buffer is as long as stated, and all outlive the call.
+    let status = unsafe {
+        RegGetValueW(
+            HKEY_LOCAL_MACHINE,
+            key.as_ptr(),
+            name.as_ptr(),
+            RRF_RT_REG_SZ,
+            std::ptr::null_mut(),
+            buffer.as_mut_ptr().cast(),
+            &raw mut size,
+        )
+    };
+    if status != ERROR_SUCCESS {
+        return None;
+    }
+    let text = buffer.split(|&unit| unit == 0).next()?;
+    let text = String::from_utf16_lossy(text);
+    (!text.is_empty()).then_some(text)
+}
+
+fn has_feature(id: PROCESSOR_FEATURE_ID) -> bool {
+    // SAFETY: takes a number and returns a truth value; unknown numbers are features that are not there.
+    unsafe { IsProcessorFeaturePresent(id) != 0 }
+}
+
+/// Reads from the processor which hypervisor runs, if any.
+///
+/// Bit 31 of ECX in CPUID leaf 1 tells that there is one. A Hyper-V of this
+/// very system shows in leaf 0x40000003: its root partition may create others
+/// (EBX bit 0, Hypervisor Top Level Functional Specification, "Feature discovery").
+#[cfg(target_arch = "x86_64")]
+#[allow(
+    unused_unsafe,
+    reason = "reading CPUID counts as safe in newer compilers"
+)]
+fn hypervisor() -> Option<Hypervisor> {
+    use std::arch::x86_64::__cpuid;
+
+    // SAFETY: every 64-bit processor has CPUID, and an unknown leaf returns meaningless numbers.
+    let leaf = |leaf| unsafe { __cpuid(leaf) };
+    if leaf(1).ecx >> 31 == 0 {
+        return Some(Hypervisor::None);
+    }
+    let vendor = leaf(0x4000_0000);
+    // "Microsoft Hv" in the registers' byte order.
+    let is_hyper_v = [vendor.ebx, vendor.ecx, vendor.edx]
+        .map(u32::to_le_bytes)
+        .concat()
+        == b"Microsoft Hv";
+    let is_root = is_hyper_v && vendor.eax >= 0x4000_0003 && leaf(0x4000_0003).ebx & 1 == 1;
+    Some(if is_root {
+        Hypervisor::Own
+    } else {
+        Hypervisor::Outer
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn hypervisor() -> Option<Hypervisor> {
+    None
 }
 
 /// Keeps our standard handles from every program we start.

@@ -328,6 +328,7 @@ fn wrong_usage() {
         &["open"],
         &["categories", "x"],
         &["serve", "x"],
+        &["doctor", "x"],
         &["no-such-command"],
         &["--no-such-option"],
         &["search", "x", "--limit"],
@@ -368,6 +369,7 @@ fn help_and_version() {
             "companions",
             "wsb",
             "open",
+            "doctor",
         ] {
             let about = text(&format!("cli.commands.{command}"));
             assert!(shown.stdout.contains(about), "{command}");

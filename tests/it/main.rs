@@ -10,6 +10,7 @@ mod catalog_server;
 mod client;
 mod commands;
 mod conformance;
+mod doctor;
 #[cfg(unix)]
 mod ending;
 #[cfg(unix)]
