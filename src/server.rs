@@ -36,6 +36,13 @@ use wire::Wire;
 /// [grace](wire::GRACE) they have then.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The protocol revisions that clients may speak, oldest first.
+#[must_use]
+pub fn revisions() -> Vec<String> {
+    let known = ProtocolVersion::KNOWN_VERSIONS.iter();
+    known.map(ToString::to_string).collect()
+}
+
 /// Serves standard input and output until the input ends, the output closes or
 /// a signal comes. Calls in progress when it returns are not finished.
 pub async fn serve(source: CatalogSource) -> io::Result<()> {

@@ -2,8 +2,6 @@
 
 use std::time::Instant;
 
-use rmcp::model::ProtocolVersion;
-
 use super::{CatalogFact, CatalogFault, Facts};
 use crate::{
     catalog::{
@@ -13,6 +11,7 @@ use crate::{
         source::embedded,
     },
     sandbox::{Start, Surroundings, System, file, program},
+    server,
 };
 
 impl Facts {
@@ -35,10 +34,7 @@ impl Facts {
                 System::Other => std::env::consts::OS.to_owned(),
             },
             processor: processor(surroundings.windows.processor.as_deref()),
-            revisions: ProtocolVersion::KNOWN_VERSIONS
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+            revisions: server::revisions(),
             catalog: fetch(source).await,
             embedded: embedded().services().len(),
             runner,
