@@ -66,7 +66,7 @@ pub struct CatalogFact {
 /// Why the catalog could not be fetched.
 #[derive(Debug)]
 pub struct CatalogFault {
-    /// The error and its causes, for who knows networks.
+    /// What it comes from in the end, for who knows networks.
     pub cause: String,
     /// What it means and what to do, for everyone.
     pub reason: String,
@@ -135,8 +135,13 @@ impl Report {
         findings.push(runner(facts));
         // What Windows Sandbox needs does not matter to a program of the user's own.
         if facts.system == System::Windows && !facts.runner_is_custom {
-            findings.push(edition(&facts.windows, facts.runner.is_ok()));
-            findings.push(virtualization(facts.windows.virtualization()));
+            let edition = edition(&facts.windows, facts.runner.is_ok());
+            // Of no use where the edition has no sandbox.
+            let matters = edition.status != Status::Bad;
+            findings.push(edition);
+            if matters {
+                findings.push(virtualization(facts));
+            }
         }
         findings.push(temp(facts));
         Self {
@@ -278,10 +283,10 @@ fn edition(windows: &Windows, sandbox_is_there: bool) -> Finding {
     Finding::new("edition", status, text)
 }
 
-fn virtualization(state: Virtualization) -> Finding {
+fn virtualization(facts: &Facts) -> Finding {
     let texts = &TEXTS.doctor.virtualization;
     let finding = |status, text: &String| Finding::new("virtualization", status, text);
-    match state {
+    match facts.windows.virtualization() {
         Virtualization::On => finding(Status::Ok, &texts.on),
         Virtualization::Blocked(obstacle) => {
             let text = match obstacle {
@@ -289,7 +294,12 @@ fn virtualization(state: Virtualization) -> Finding {
                 Obstacle::NxOff => &texts.nx_off,
                 _ => &texts.off,
             };
-            finding(Status::Bad, text).hint(obstacle_hint(obstacle))
+            let finding = finding(Status::Bad, text);
+            match facts.runner {
+                Ok(_) => finding.hint(obstacle_hint(obstacle)),
+                // The same advice is there already.
+                Err(_) => finding,
+            }
         }
         Virtualization::Nested => finding(Status::Warning, &texts.nested).hint(&*texts.nested_hint),
         Virtualization::Unknown => {
@@ -303,7 +313,8 @@ fn temp(facts: &Facts) -> Finding {
     let folder = facts.temp.to_string_lossy();
     match &facts.temp_written {
         Ok(real) if *real == facts.temp => {
-            let text = fill(&texts.ok, &[("folder", &folder)]);
+            // The system's name for it may end with a separator.
+            let text = fill(&texts.ok, &[("folder", &real.to_string_lossy())]);
             Finding::new("temp", Status::Ok, text)
         }
         Ok(real) => {

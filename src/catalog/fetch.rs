@@ -9,7 +9,7 @@ use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::{Client, ClientBuilder, StatusCode, Url, header, redirect};
 use thiserror::Error;
 
-pub use self::fault::chain;
+pub use self::fault::{chain, root};
 use super::location::{Location, is_loopback};
 use crate::setting;
 
@@ -227,16 +227,24 @@ impl Web {
             let client = builder.build();
             client.map_err(|error| fault::classify(error, None))
         };
+        // Also with no additional root, this would take a second certificate engine on Windows.
+        let merged = |builder: ClientBuilder| {
+            if added.is_empty() {
+                builder
+            } else {
+                builder.tls_certs_merge(added.clone())
+            }
+        };
         if url.scheme() == "https" {
             return Ok(Self {
-                client: build(builder().tls_certs_merge(added))?,
+                client: build(merged(builder()))?,
                 proxies: Some(Matcher::from_system()),
             });
         }
         // Plain http is for this machine alone: a proxy would carry it elsewhere.
         // Nor does it need roots, so it must not fail on a machine that has none.
-        let client = build(builder().no_proxy().tls_certs_merge(added.clone()))
-            .or_else(|_| build(builder().no_proxy().tls_certs_only(added)))?;
+        let client = build(merged(builder().no_proxy()))
+            .or_else(|_| build(builder().no_proxy().tls_certs_only(added.clone())))?;
         Ok(Self {
             client,
             proxies: None,

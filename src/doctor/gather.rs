@@ -6,7 +6,7 @@ use super::{CatalogFact, CatalogFault, Facts};
 use crate::{
     catalog::{
         CatalogSource,
-        fetch::{chain, proxy},
+        fetch::{proxy, root},
         notice,
         source::embedded,
     },
@@ -70,7 +70,7 @@ async fn fetch(source: &CatalogSource) -> CatalogFact {
         outcome: match outcome {
             Ok(catalog) => Ok(catalog.services().len()),
             Err(error) => Err(CatalogFault {
-                cause: chain(&error),
+                cause: root(&error),
                 reason: notice::reason(Some(&error), location),
             }),
         },

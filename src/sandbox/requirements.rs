@@ -153,7 +153,7 @@ impl Windows {
         }
     }
 
-    /// Name for a person to read, such as `Windows 11 Professional 22631`.
+    /// Name for a person to read, such as `Windows 11 Professional build 22631`.
     #[must_use]
     pub fn name(&self) -> String {
         let mut name = "Windows".to_owned();
@@ -171,7 +171,7 @@ impl Windows {
             name.extend([" ", id]);
         }
         if let Some(build) = self.build {
-            name.extend([" ", &build.to_string()]);
+            name.extend([" build ", &build.to_string()]);
         }
         name
     }
@@ -293,12 +293,12 @@ mod tests {
 
     #[test]
     fn the_name_tells_10_from_11() {
-        assert_eq!(pro().name(), "Windows 11 Professional 22631");
+        assert_eq!(pro().name(), "Windows 11 Professional build 22631");
         let home = Windows {
             build: Some(19_045),
             ..edition("Core")
         };
-        assert_eq!(home.name(), "Windows 10 Home Core 19045");
+        assert_eq!(home.name(), "Windows 10 Home Core build 19045");
         assert_eq!(Windows::default().name(), "Windows");
     }
 }

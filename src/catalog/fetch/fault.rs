@@ -76,3 +76,9 @@ pub fn chain(error: &(dyn StdError + 'static)) -> String {
         .collect::<Vec<_>>()
         .join(": ")
 }
+
+/// What an error comes from in the end, such as the fault of a certificate.
+#[must_use]
+pub fn root(error: &(dyn StdError + 'static)) -> String {
+    causes(error).last().unwrap_or(error).to_string()
+}
