@@ -227,24 +227,16 @@ impl Web {
             let client = builder.build();
             client.map_err(|error| fault::classify(error, None))
         };
-        // Also with no additional root, this would take a second certificate engine on Windows.
-        let merged = |builder: ClientBuilder| {
-            if added.is_empty() {
-                builder
-            } else {
-                builder.tls_certs_merge(added.clone())
-            }
-        };
         if url.scheme() == "https" {
             return Ok(Self {
-                client: build(merged(builder()))?,
+                client: build(builder().tls_certs_merge(added))?,
                 proxies: Some(Matcher::from_system()),
             });
         }
         // Plain http is for this machine alone: a proxy would carry it elsewhere.
         // Nor does it need roots, so it must not fail on a machine that has none.
-        let client = build(merged(builder().no_proxy()))
-            .or_else(|_| build(builder().no_proxy().tls_certs_only(added.clone())))?;
+        let client = build(builder().no_proxy().tls_certs_merge(added.clone()))
+            .or_else(|_| build(builder().no_proxy().tls_certs_only(added)))?;
         Ok(Self {
             client,
             proxies: None,

@@ -164,11 +164,10 @@ impl Windows {
             Some(10_240..) if !is_server => name.push_str(" 10"),
             _ => {}
         }
-        if self.edition() == Edition::Home {
-            name.push_str(" Home");
-        }
-        if let Some(id) = &self.edition {
-            name.extend([" ", id]);
+        match &self.edition {
+            Some(id) if self.edition() == Edition::Home => name.extend([" Home (", id, ")"]),
+            Some(id) => name.extend([" ", id]),
+            None => {}
         }
         if let Some(build) = self.build {
             name.extend([" build ", &build.to_string()]);
@@ -298,7 +297,7 @@ mod tests {
             build: Some(19_045),
             ..edition("Core")
         };
-        assert_eq!(home.name(), "Windows 10 Home Core build 19045");
+        assert_eq!(home.name(), "Windows 10 Home (Core) build 19045");
         assert_eq!(Windows::default().name(), "Windows");
     }
 }
