@@ -209,7 +209,7 @@ async fn reader_gone() {
 #[cfg(not(unix))]
 async fn reader_gone() {
     // Windows tells at the next write; a client that is gone has closed our input too.
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 #[cfg(test)]

@@ -128,6 +128,7 @@ fn has_feature(id: PROCESSOR_FEATURE_ID) -> bool {
     unused_unsafe,
     reason = "reading CPUID counts as safe in newer compilers"
 )]
+#[expect(clippy::unnecessary_wraps, reason = "other processors cannot tell")]
 fn hypervisor() -> Option<Hypervisor> {
     use std::arch::x86_64::__cpuid;
 

@@ -224,7 +224,9 @@ fn a_session_piped_in_whole_gets_all_its_answers() {
         assert_eq!(messages.len(), calls + 2);
         for n in 0..calls {
             let response = messages.iter().find(|message| message["id"] == n).unwrap();
-            assert_eq!(answer_in(response)["matched"], 3);
+            let answer = answer_in(response);
+            // On a machine so busy that the grace is nearly over, from the embedded catalog.
+            assert!(answer["matched"] == 3 || answer["catalogNotice"].is_string());
         }
     }
 }
