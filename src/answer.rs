@@ -410,4 +410,6 @@ fn finish(served: &Served, answer: &impl Serialize) -> Value {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

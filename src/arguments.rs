@@ -250,6 +250,7 @@ fn shown(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
     use serde_json::json;
 
     use super::*;
@@ -377,5 +378,82 @@ mod tests {
             .unwrap_err()
             .advice();
         assert!(advice.chars().count() < 300);
+    }
+
+    /// What clients have sent, and any other JSON.
+    fn value() -> impl Strategy<Value = Value> {
+        let text = prop_oneof![
+            any::<String>(),
+            "[-+ ]?[0-9]{0,3}[.eE]?[0-9]{0,3} ?",
+            r#"\[("[A-C]{0,2}"|[0-9]|null|,| ){0,4}\]"#,
+            r#"\{"(query|id|limit|serviceIds)": ?("x"|[0-9]|null|\[\])\}"#,
+            "inf|NaN|-0|null|true|\"A B\"",
+        ];
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            text.prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 16, 4, |inner| {
+            prop_oneof![
+                vec(inner.clone(), 0..4).prop_map(Value::from),
+                vec((any::<String>(), inner), 0..4)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    const PARAMETERS: [&str; 5] = ["query", "category", "limit", "id", "serviceIds"];
+
+    /// An object with some parameters, the same as JSON in a string, or anything.
+    fn call() -> impl Strategy<Value = Value> {
+        let field = (prop::sample::select(PARAMETERS.to_vec()), value());
+        let object = vec(field, 0..6)
+            .prop_map(|fields| {
+                let fields = fields.into_iter();
+                Value::Object(
+                    fields
+                        .map(|(name, value)| (name.to_owned(), value))
+                        .collect(),
+                )
+            })
+            .boxed();
+        prop_oneof![
+            4 => object.clone(),
+            1 => object.prop_map(|object| object.to_string().into()),
+            1 => value(),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn whatever_comes_is_understood_or_refused_by_name(arguments in call()) {
+            for tool in Tool::ALL {
+                match Request::read(tool, &arguments) {
+                    Ok(Request::Search { limit, .. }) => prop_assert!(LIMITS.contains(&limit)),
+                    Ok(_) => {}
+                    Err(error) => {
+                        let advice = error.advice();
+                        let schema = tool.input_schema();
+                        let named = match error.parameter {
+                            "" => "arguments",
+                            parameter => {
+                                prop_assert!(schema["properties"].get(parameter).is_some());
+                                parameter
+                            }
+                        };
+                        prop_assert!(advice.contains(named), "{}", advice);
+                        prop_assert!(advice.contains(tool.name()), "{}", advice);
+                        prop_assert!(advice.contains(error.wanted), "{}", advice);
+                        prop_assert!(advice.chars().count() < 300, "{}", advice);
+                    }
+                }
+            }
+        }
     }
 }

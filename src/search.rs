@@ -71,7 +71,10 @@ fn tokens(query: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, option, prelude::*, sample::select};
+
     use super::*;
+    use crate::catalog::Package;
 
     fn catalog(names: &[(&str, &str)]) -> Catalog {
         let services = names
@@ -144,5 +147,109 @@ mod tests {
         let catalog = catalog(&many);
         assert_eq!(search(&catalog, "은행", None, 0).len(), 1);
         assert_eq!(search(&catalog, "은행", None, 1000).len(), 50);
+    }
+
+    /// A few words that meet often, whole and in part, and now and then any text.
+    fn words() -> impl Strategy<Value = String> {
+        const WORDS: [&str; 12] = [
+            "은행",
+            "카드",
+            "국민",
+            "KB",
+            "kb",
+            "Ａ",
+            "İ",
+            "ΑΣ",
+            "\u{1112}\u{1161}\u{11ab}",
+            "한",
+            "ß",
+            "\u{1f600}",
+        ];
+        let word =
+            prop_oneof![8 => select(WORDS.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
+        vec((word, select(vec![" ", ",", "\n", "", "\u{3000}"])), 0..4)
+            .prop_map(|words| words.into_iter().map(|(word, gap)| word + gap).collect())
+    }
+
+    fn service() -> impl Strategy<Value = Service> {
+        let name = "[A-C]{1,2}";
+        let category = select(vec!["Banking", "BANKING", "Card", ""]);
+        let texts = (words(), option::of(words()), words(), option::of(words()));
+        (name, category, texts, vec(words(), 0..3)).prop_map(
+            |(id, category, (display_name, display_name_en, url, search_keywords), packages)| {
+                let packages = packages.into_iter();
+                Service {
+                    id,
+                    category: category.to_owned(),
+                    display_name,
+                    display_name_en,
+                    url,
+                    search_keywords,
+                    packages: packages
+                        .map(|name| Package {
+                            name,
+                            ..Package::default()
+                        })
+                        .collect(),
+                    ..Service::default()
+                }
+            },
+        )
+    }
+
+    /// The rule as the specification words it, without anything prepared.
+    fn recomputed(
+        services: &[Service],
+        query: &str,
+        category: Option<&str>,
+        limit: usize,
+    ) -> Vec<usize> {
+        let composed = |text: &str| text.nfc().collect::<String>().to_lowercase();
+        let query = composed(query);
+        let separators = [' ', ',', '\t', '\r', '\n'];
+        let tokens: std::collections::BTreeSet<&str> = query
+            .split(separators)
+            .filter(|token| !token.is_empty())
+            .collect();
+        let wanted = category.filter(|category| !category.trim().is_empty());
+        let mut found = Vec::new();
+        for (place, service) in services.iter().enumerate() {
+            let mut fields = vec![service.id.as_str(), &service.display_name];
+            fields.extend(service.display_name_en.as_deref());
+            fields.extend([service.category.as_str(), &service.url]);
+            fields.extend(service.packages.iter().map(|package| package.name.as_str()));
+            fields.extend(service.search_keywords.as_deref());
+            let fields: Vec<String> = fields.into_iter().map(composed).collect();
+            let text = fields.join(" ");
+            let matched = tokens.iter().filter(|&&token| text.contains(token)).count();
+            let is_in = wanted
+                .is_none_or(|wanted| wanted.to_lowercase() == service.category.to_lowercase());
+            if is_in && (matched > 0 || tokens.is_empty()) {
+                let name: Vec<u16> = service.display_name.to_lowercase().encode_utf16().collect();
+                found.push((Reverse(matched), name, place));
+            }
+        }
+        found.sort();
+        found.truncate(limit.clamp(1, 50));
+        found.into_iter().map(|(_, _, place)| place).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn results_follow_the_rule(
+            services in vec(service(), 0..60),
+            query in words(),
+            category in option::of(select(vec!["banking", "Card", " ", "Car", ""])),
+            limit in prop_oneof![0..60_usize, any::<usize>()],
+        ) {
+            let expected = recomputed(&services, &query, category, limit);
+            let catalog = Catalog::new(services, vec![]);
+            // By address: that is how a result is known to be of the catalog, and once.
+            let places: Vec<usize> = search(&catalog, &query, category, limit)
+                .into_iter()
+                .filter_map(|found| catalog.services().iter().position(|s| std::ptr::eq(s, found)))
+                .collect();
+            prop_assert_eq!(places, expected);
+        }
     }
 }

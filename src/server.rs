@@ -7,7 +7,11 @@
 
 mod wire;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io::{self, BufRead, Write},
+    sync::Arc,
+    time::Duration,
+};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -46,8 +50,24 @@ pub fn revisions() -> Vec<String> {
 /// Serves standard input and output until the input ends, the output closes or
 /// a signal comes. Calls in progress when it returns are not finished.
 pub async fn serve(source: CatalogSource) -> io::Result<()> {
-    let writer = Writer::start()?;
-    let wire = Wire::new(stdio::read_lines()?, writer.clone());
+    let session = serve_streams(source, || io::stdin().lock(), || io::stdout().lock());
+    tokio::select! {
+        outcome = session => outcome?,
+        () = stdio::reader_gone() => tracing::info!("standard output is closed"),
+        () = stopped() => tracing::info!("stopped by a signal"),
+    }
+    Ok(())
+}
+
+/// Serves the streams that these open, each in a thread of its own, until the
+/// input ends or the output fails. Calls in progress when it returns are not finished.
+pub async fn serve_streams<R: BufRead, W: Write>(
+    source: CatalogSource,
+    input: impl FnOnce() -> R + Send + 'static,
+    output: impl FnOnce() -> W + Send + 'static,
+) -> io::Result<()> {
+    let writer = Writer::start(output)?;
+    let wire = Wire::new(stdio::read_lines(input)?, writer.clone());
     let ended = Arc::clone(&wire.ended);
     let in_progress = Arc::clone(&wire.in_progress);
     let service = Service {
@@ -67,8 +87,7 @@ pub async fn serve(source: CatalogSource) -> io::Result<()> {
         () = async { ended.notified().await; tokio::join!(hurry, in_progress.stalled()); } => {
             tracing::warn!("calls in progress are given up");
         }
-        () = writer.closed() => tracing::info!("standard output is closed"),
-        () = stopped() => tracing::info!("stopped by a signal"),
+        () = writer.closed() => tracing::info!("output is closed"),
     }
     Ok(())
 }

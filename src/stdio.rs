@@ -1,4 +1,4 @@
-//! Lines in and out of the standard streams.
+//! Lines in and out, usually of the standard streams.
 //!
 //! Reading blocks, and a blocked read cannot be cancelled, so both directions
 //! have a thread of their own that the program does not wait for when it ends.
@@ -40,17 +40,17 @@ impl Line {
     }
 }
 
-/// Reads standard input in the background. The channel closes at its end.
-pub fn read_lines() -> io::Result<mpsc::Receiver<Line>> {
+/// Reads what `open` opens, in a thread of its own. The channel closes at its end.
+pub fn read_lines<R: BufRead>(
+    open: impl FnOnce() -> R + Send + 'static,
+) -> io::Result<mpsc::Receiver<Line>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     std::thread::Builder::new()
         .name("stdin".to_owned())
         .spawn(move || {
-            let outcome = forward_lines(io::stdin().lock(), |line| {
-                sender.blocking_send(line).is_ok()
-            });
+            let outcome = forward_lines(open(), |line| sender.blocking_send(line).is_ok());
             if let Err(error) = outcome {
-                tracing::warn!(%error, "standard input cannot be read");
+                tracing::warn!(%error, "input cannot be read");
             }
         })?;
     Ok(receiver)
@@ -124,20 +124,20 @@ struct Outgoing {
     written: oneshot::Sender<io::Result<()>>,
 }
 
-/// Writes lines to standard output in the background. Clones share it.
+/// Writes lines in the background. Clones share it.
 #[derive(Clone)]
 pub struct Writer {
     queue: mpsc::Sender<Outgoing>,
 }
 
 impl Writer {
-    /// Starts writing.
-    pub fn start() -> io::Result<Self> {
+    /// Starts writing to what `open` opens, in a thread of its own.
+    pub fn start<W: Write>(open: impl FnOnce() -> W + Send + 'static) -> io::Result<Self> {
         let (queue, mut lines) = mpsc::channel::<Outgoing>(QUEUE);
         std::thread::Builder::new()
             .name("stdout".to_owned())
             .spawn(move || {
-                let mut output = io::stdout().lock();
+                let mut output = open();
                 while let Some(Outgoing { line, written }) = lines.blocking_recv() {
                     let outcome = output.write_all(&line).and_then(|()| output.flush());
                     let failed = outcome.is_err();
@@ -163,18 +163,15 @@ impl Writer {
         outcome.await.map_err(|_| closed())?
     }
 
-    /// Returns when standard output can no longer be written to: at once where
-    /// the system tells that its reader has gone, else after a failed write.
+    /// Returns after a failed write.
     pub async fn closed(&self) {
-        tokio::select! {
-            () = self.queue.closed() => {}
-            () = reader_gone() => {}
-        }
+        self.queue.closed().await;
     }
 }
 
+/// Returns when the reader of standard output has gone, where the system tells.
 #[cfg(unix)]
-async fn reader_gone() {
+pub async fn reader_gone() {
     use rustix::event::{PollFd, PollFlags, poll};
 
     let (sender, receiver) = oneshot::channel::<()>();
@@ -206,8 +203,9 @@ async fn reader_gone() {
     }
 }
 
+/// Returns when the reader of standard output has gone, where the system tells.
 #[cfg(not(unix))]
-async fn reader_gone() {
+pub async fn reader_gone() {
     // Windows tells at the next write; a client that is gone has closed our input too.
     std::future::pending::<()>().await;
 }

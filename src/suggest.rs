@@ -431,4 +431,6 @@ impl Ranking {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

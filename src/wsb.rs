@@ -19,6 +19,7 @@ pub fn wsb(site_ids: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
     use quick_xml::{Reader, events::Event};
 
     use super::*;
@@ -147,5 +148,21 @@ mod tests {
         let ids: Vec<&str> = every.iter().map(String::as_str).collect();
         // CreateProcess takes 32,767 characters.
         assert!(element(&wsb(&ids), "Command").len() < 16_000);
+    }
+
+    proptest! {
+        #[test]
+        fn any_accepted_ids_come_out_exactly(ids in vec("[A-Za-z0-9._-]{1,40}", 1..20)) {
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let document = wsb(&ids);
+            prop_assert!(document.is_ascii());
+            prop_assert_eq!(elements(&document).len(), elements(&wsb(&[])).len());
+            let script = guest_script(&document);
+            let (before, rest) = script.split_once("$env:TABLECLOTH_SITE_IDS = '").unwrap();
+            let (set, after) = rest.split_once("'; ").unwrap();
+            prop_assert_eq!(set.split(' ').collect::<Vec<_>>(), ids);
+            // Nothing else of the script depends on them.
+            prop_assert_eq!(before.to_owned() + after, guest_script(&wsb(&[])));
+        }
     }
 }
