@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    catalog::{Companion, EdgeExtension, Package, Served, Service, clean::bounded},
+    catalog::{Companion, EdgeExtension, Package, Served, Service, clean::bounded, trim},
     search::search,
     site_ids::SiteIds,
     suggest::{self, Suggestion},
@@ -126,10 +126,11 @@ pub fn search_services(
         .suggester()
         .suggest(catalog, query, category, &found);
     let texts = &TEXTS.tools.search_services;
-    let note = if found.is_empty() {
-        &texts.no_match_note
-    } else {
-        &texts.result_note
+    let is_narrowed = category.is_some_and(|category| !trim(category).is_empty());
+    let note = match (found.is_empty(), is_narrowed) {
+        (false, _) => &texts.result_note,
+        (true, true) => &texts.no_match_in_category_note,
+        (true, false) => &texts.no_match_note,
     };
     finish(
         served,

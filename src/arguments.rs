@@ -455,5 +455,13 @@ mod tests {
                 }
             }
         }
+
+        #[test]
+        fn any_limit_is_within_bounds_or_refused(value in value()) {
+            match limit(&value) {
+                Ok(limit) => prop_assert!(LIMITS.contains(&limit)),
+                Err(error) => prop_assert_eq!(error.parameter, "limit"),
+            }
+        }
     }
 }

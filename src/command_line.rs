@@ -253,6 +253,9 @@ async fn answer(source: CatalogSource, name: &str, matches: &ArgMatches) -> u8 {
     let failed = answer.get("error").is_some();
     if failed {
         eprint!("{}", did_you_mean(list(&answer, "suggestions")));
+        if let Some(path) = answer["wsbPath"].as_str() {
+            eprintln!("{}", fill(&TEXTS.cli.wsb_path, &[("path", path)]));
+        }
     }
     let saved = match output {
         Some(path) if !failed => save(path, &answer),

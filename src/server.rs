@@ -138,9 +138,10 @@ impl Service {
     async fn call(&self, name: &str, arguments: Value) -> Result<CallToolResult, ErrorData> {
         let Some(tool) = Tool::by_name(name) else {
             let names = Tool::ALL.map(Tool::name).join(", ");
+            let bounded_name: String = name.chars().take(100).collect();
             let message = fill(
                 &TEXTS.arguments.unknown_tool,
-                &[("tool", name), ("tools", &names)],
+                &[("tool", &bounded_name), ("tools", &names)],
             );
             return Err(ErrorData::invalid_params(message, None));
         };

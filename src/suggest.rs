@@ -21,7 +21,10 @@ pub mod typo;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::catalog::{Catalog, Service, trim};
+use crate::{
+    catalog::{Catalog, Service, trim},
+    site_ids::is_plain,
+};
 
 use book::{Book, Kind};
 use clue::{Cause, Clue};
@@ -153,6 +156,11 @@ impl Suggester {
             let ranking = self.rank(catalog, &words, None);
             places.extend(ranking.order.iter().map(|&(place, _)| place));
         }
+        let is_usable = |place: &u32| {
+            let service = catalog.services().get(*place as usize);
+            service.is_some_and(|service| is_plain(&service.id))
+        };
+        places.retain(is_usable);
         let mut seen = Vec::new();
         places.retain(|place| {
             !seen.contains(place) && {

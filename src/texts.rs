@@ -238,6 +238,7 @@ texts! {
         params: SearchServicesParams,
         result_note: String,
         no_match_note: String,
+        no_match_in_category_note: String,
     }
     /// Parameter descriptions of `search_services`.
     SearchServicesParams { query: String, category: String, limit: String }

@@ -128,7 +128,7 @@ fn said(answer: &Value) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(20))]
 
     #[test]
     fn answers_stay_within_the_bound_and_say_what_is_missing(

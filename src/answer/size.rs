@@ -1,6 +1,6 @@
 //! Keeps an answer within a size that clients take, and says what was left out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -9,6 +9,9 @@ use crate::texts::{TEXTS, fill};
 /// Largest answer, in bytes of JSON without the echo of the query. Clients
 /// refuse or cut results above some 25,000 tokens (claude-code#41593).
 pub const LARGEST: usize = 40_000;
+
+/// Bytes that the notice of one cut list takes at most.
+const ROOM_FOR_NOTICE: usize = 300;
 
 /// Shortens the longest lists of an answer that is too large, then its longest
 /// texts, and says so.
@@ -22,37 +25,39 @@ pub(super) fn cut(answer: &mut Value) {
         return;
     };
     let mut notices = Vec::new();
+    let mut lengths: BTreeMap<String, usize> = BTreeMap::new();
     while total > LARGEST {
         let longest = fields
             .iter_mut()
-            .filter_map(|(name, value)| Some((name.as_str(), value.as_array_mut()?)))
-            .filter(|(_, list)| !list.is_empty())
+            .filter_map(|(name, value)| Some((name, value.as_array_mut()?)))
+            // What was opened or is in the file is never denied.
+            .filter(|(name, list)| !list.is_empty() && name.as_str() != "siteIds")
             .max_by_key(|(_, list)| list.iter().map(size).sum::<usize>());
         let Some((name, list)) = longest else {
             shorten(fields, total - LARGEST, &mut notices);
             break;
         };
-        let all = list.len();
+        if !lengths.contains_key(name) {
+            lengths.insert(name.clone(), list.len());
+            total += ROOM_FOR_NOTICE;
+        }
         while total > LARGEST
             && let Some(dropped) = list.pop()
         {
             total -= size(&dropped) + 1;
         }
-        let kept = list.len();
-        let notice = fill(
-            &TEXTS.answer.cut,
-            &[
-                ("field", name),
-                ("kept", &kept.to_string()),
-                ("total", &all.to_string()),
-            ],
-        );
-        // Room for the notice itself, which is at most as long as this.
-        total += size(&Value::from(notice.as_str())) + 16;
-        if matches!(name, "results" | "companions") {
+    }
+    for (name, all) in lengths {
+        let kept = fields[&name].as_array().map_or(0, Vec::len);
+        let values = [
+            ("field", name.as_str()),
+            ("kept", &kept.to_string()),
+            ("total", &all.to_string()),
+        ];
+        notices.push(fill(&TEXTS.answer.cut, &values));
+        if matches!(name.as_str(), "results" | "companions") {
             fields.insert("matched".to_owned(), kept.into());
         }
-        notices.push(notice);
     }
     let notices = notices.join(" ");
     // In a text of the answer where it has one, so that its fields stay the same.

@@ -96,3 +96,17 @@ fn an_answer_within_the_bound_is_whole() {
     );
     assert!(!answer.to_string().contains("내용이 많아"));
 }
+
+#[test]
+fn a_sandbox_file_is_whole_however_many_ids_are_given() {
+    let ids: Vec<String> = (0..5000).map(|number| format!("Service{number}")).collect();
+    let services = ids.iter().map(|id| Service {
+        id: id.clone(),
+        ..Service::default()
+    });
+    let answer = generate_wsb(&served(services.collect(), vec![]), &ids);
+    assert!(answer.to_string().len() <= LARGEST);
+    let file = answer["wsb"].as_str().unwrap();
+    assert!(file.trim_end().ends_with("</Configuration>"));
+    assert!(answer["usage"].as_str().unwrap().contains("내용이 많아"));
+}

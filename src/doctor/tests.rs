@@ -194,7 +194,7 @@ fn a_program_of_the_users_own_needs_none_of_that() {
     let report = Report::new(&facts);
     assert!(!report.ok);
     assert_eq!(not_good(&report), [("runner", Status::Bad)]);
-    assert!(find(&report, "runner").text.contains("'/opt/run'"));
+    assert!(find(&report, "runner").text.contains("(/opt/run)"));
     let expected = &TEXTS.doctor.runner.broken_custom_hint;
     assert_eq!(hint(&report, "runner"), *expected);
 }

@@ -240,7 +240,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #![proptest_config(ProptestConfig::with_cases(500))]
 
         #[test]
         fn a_sound_message_has_the_id_that_the_parser_sees(message in message()) {

@@ -148,14 +148,9 @@ impl Reader<'_> {
         if !clues.is_empty() || absent {
             return (clues, absent);
         }
-        // 삼성 is not mistyped, though no single service is called so.
-        let services = self.catalog.services();
-        let is_word = window.letters.len() == 2
-            && services
-                .iter()
-                .any(|service| service.search_text.contains(&typed));
-        if is_word {
-            return (clues, absent);
+        // Any two letters are near others: 세금 is not mistyped 새금.
+        if window.letters.len() == 2 {
+            return (self.cut_short(window, &typed), absent);
         }
         let near: Vec<(&Book, Near)> = books
             .into_iter()

@@ -121,7 +121,10 @@ pub fn is_initials(letters: &[char]) -> bool {
         .iter()
         .filter(|letter| matches!(letter, 'ㄱ'..='ㅎ'))
         .count();
+    // ㅎㅎ is laughter.
+    let all_the_same = letters.iter().all(|letter| *letter == letters[0]);
     consonants >= 2
+        && !all_the_same
         && letters
             .iter()
             .all(|&letter| matches!(letter, 'ㄱ'..='ㅎ') || !is_hangul(letter))

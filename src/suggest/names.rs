@@ -81,6 +81,8 @@ pub fn book(catalog: &Catalog, lexicon: &Lexicon, is_business_site: &dyn Fn(u32)
             phrases.extend(
                 keywords
                     .split([';', ',', '\t', '\n', '\r'])
+                    // Two letters are a place or a part of a name, not an institution.
+                    .filter(|keyword| keyword.trim().chars().count() > 2)
                     .map(|keyword| (keyword.trim().to_owned(), Kind::Keyword)),
             );
             phrases.into_iter().map(move |(text, kind)| {

@@ -102,6 +102,8 @@ fn check(catalog: &Catalog, suggestions: &[Suggestion<'_>]) -> Result<(), TestCa
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn suggestions_are_few_real_and_different(
         services in vec(service(), 0..12),
@@ -118,7 +120,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn long_requests_end(services in vec(service(), 1..12), unit in request()) {

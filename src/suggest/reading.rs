@@ -262,7 +262,13 @@ impl Reader<'_> {
         let mut clues = Vec::new();
         for book in [&self.suggester.lexicon.book, &self.suggester.own] {
             for (entry, alike) in book.alike(&wanted, LEAST_ALIKE) {
-                let cause = Cause::Alike(book.entry(entry).text.clone());
+                let found = book.entry(entry);
+                let text = found.text.clone();
+                let cause = if found.meanings.iter().any(|meaning| meaning.kind.is_task()) {
+                    Cause::Alike(text)
+                } else {
+                    Cause::Name(text)
+                };
                 self.clues_of(book, entry, &(0..0), alike * 0.95, &cause, &mut clues);
             }
         }
@@ -324,7 +330,7 @@ impl Reader<'_> {
         let says_more = positions.len() > 1 || coverage < 1.0;
         for clue in &mut self.reading.clues {
             if clue.everyday && says_more && self.categories.is_empty() {
-                clue.weight *= 0.6;
+                clue.weight *= 0.5;
             }
             let trust = match (&clue.cause, clue.is_name()) {
                 (Cause::Alike(_) | Cause::Hint(_), _) => 1.0,

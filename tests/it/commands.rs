@@ -1,6 +1,6 @@
 //! The command line: the tools' functions for people and scripts.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -300,7 +300,10 @@ fn open_launches() {
         &[("runner", &label), ("message", &message)],
     );
     let hint = text("tools.launch_sandbox.runnerLaunchFailedHint");
-    assert_eq!(failed.stderr, format!("{error}\n{hint}\n"));
+    let kept = filled("cli.wsbPath", &[("path", "")]);
+    let (advice, file) = failed.stderr.split_once(kept.trim_end()).unwrap();
+    assert_eq!(advice, format!("{error}\n{hint}\n"));
+    assert!(Path::new(file.trim()).is_file(), "{file}");
 }
 
 #[test]

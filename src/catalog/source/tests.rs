@@ -347,7 +347,7 @@ async fn a_bad_document_never_replaces_a_good_one() {
     world.serve().await;
     for (n, document) in bad.into_iter().enumerate() {
         world.network.then(BringsDocument(document));
-        assert_stale(&world.serve_after(31 * MINUTE).await, "A", &["까닭"]);
+        assert_stale(&world.serve_after(31 * MINUTE).await, "A", &["원인"]);
         assert_eq!(world.network.asked(), n + 2);
     }
     // The validators stay those of the good one, too.
