@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use crate::catalog::{Catalog, Service, clean::bounded, trim};
+use crate::catalog::{Catalog, Service, trim};
 
 /// Most bytes of accepted ids, with a space after each: several times all ids of
 /// a real catalog. Windows takes commands of 32,767 characters, and an answer
@@ -43,7 +43,7 @@ impl<'a> SiteIds<'a> {
                     seen.insert(id);
                     selected.services.push(service);
                 }
-                _ => selected.unknown.push(bounded(id).into_owned()),
+                _ => selected.unknown.push(id.to_owned()),
             }
         }
         selected
@@ -128,7 +128,7 @@ mod tests {
         let selected = SiteIds::select(&catalog, &given);
         let fit = MOST_BYTES / (ids[0].len() + 1);
         assert_eq!(selected.accepted(), ids[..fit]);
-        assert_eq!(selected.unknown[0], bounded(&huge));
+        assert_eq!(selected.unknown[0], huge);
         assert_eq!(selected.unknown[1..], ids[fit..]);
     }
 

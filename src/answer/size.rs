@@ -1,10 +1,16 @@
 //! Keeps an answer within a size that clients take, and says what was left out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde_json::{Map, Value};
 
-use crate::texts::{TEXTS, fill};
+use crate::{
+    catalog::clean::bounded,
+    texts::{TEXTS, fill},
+};
 
 /// Largest answer, in bytes of JSON without the echo of the query. Clients
 /// refuse or cut results above some 25,000 tokens (claude-code#41593).
@@ -17,14 +23,17 @@ const ROOM_FOR_NOTICE: usize = 300;
 /// texts, and says so.
 pub(super) fn cut(answer: &mut Value) {
     let echo = answer.get("query").map_or(0, size);
-    let mut total = size(answer).saturating_sub(echo);
-    if total <= LARGEST {
+    if size(answer).saturating_sub(echo) <= LARGEST {
         return;
     }
+    let mut notices = Vec::new();
+    if let Some(fields) = answer.as_object_mut() {
+        bound_texts_of_lists(fields, &mut notices);
+    }
+    let mut total = size(answer).saturating_sub(echo);
     let Some(fields) = answer.as_object_mut() else {
         return;
     };
-    let mut notices = Vec::new();
     let mut lengths: BTreeMap<String, usize> = BTreeMap::new();
     while total > LARGEST {
         let longest = fields
@@ -71,6 +80,22 @@ pub(super) fn cut(answer: &mut Value) {
         }
         None => {
             fields.insert("cutNotice".to_owned(), notices.into());
+        }
+    }
+}
+
+/// Bounds each text of a list, such as a given id that the catalog lacks.
+fn bound_texts_of_lists(fields: &mut Map<String, Value>, notices: &mut Vec<String>) {
+    for (name, value) in fields {
+        let mut shortened = false;
+        for text in value.as_array_mut().into_iter().flatten() {
+            if let Some(Cow::Owned(kept)) = text.as_str().map(bounded) {
+                *text = kept.into();
+                shortened = true;
+            }
+        }
+        if shortened {
+            notices.push(fill(&TEXTS.answer.shortened, &[("field", name)]));
         }
     }
 }

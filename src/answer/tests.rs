@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::*;
 use crate::catalog::Catalog;
 
@@ -109,4 +111,16 @@ fn a_sandbox_file_is_whole_however_many_ids_are_given() {
     let file = answer["wsb"].as_str().unwrap();
     assert!(file.trim_end().ends_with("</Configuration>"));
     assert!(answer["usage"].as_str().unwrap().contains("내용이 많아"));
+}
+
+#[test]
+fn an_unknown_id_is_given_back_whole_while_it_fits() {
+    let served = served(vec![], vec![]);
+    let long = "x".repeat(5000);
+    let answer = generate_wsb(&served, std::slice::from_ref(&long));
+    assert_eq!(answer["unknownIds"], json!([long]));
+    let answer = generate_wsb(&served, &["x".repeat(100_000)]);
+    let kept = answer["unknownIds"][0].as_str().unwrap();
+    assert!(kept.chars().count() == 4000 && kept.ends_with('…'));
+    assert!(answer.to_string().contains("내용이 많아"));
 }
