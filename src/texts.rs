@@ -2,17 +2,44 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde_json::Value;
 
 /// The texts, as compiled in.
-#[expect(
-    clippy::expect_used,
-    reason = "the file is compiled in; a test parses it"
-)]
 pub static TEXTS: LazyLock<Texts> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../shared/strings.json"))
-        .expect("shared/strings.json fits the types below")
+    let file = serde_json::from_str(include_str!("../shared/strings.json"));
+    Texts::of(&file.unwrap_or_default())
 });
+
+/// What is read from a value of the file. Derived deserializers of these many
+/// types would take a twentieth of the whole program.
+trait Section {
+    /// Panics where the file lacks a text, which a test would see first.
+    fn of(value: &Value) -> Self;
+}
+
+impl Section for String {
+    #[expect(
+        clippy::expect_used,
+        reason = "the file is compiled in; a test reads it"
+    )]
+    fn of(value: &Value) -> Self {
+        value
+            .as_str()
+            .expect("shared/strings.json has each text")
+            .to_owned()
+    }
+}
+
+/// The value of a field: its key is the field's name, in camel case or as it is.
+fn value_of<'a>(section: &'a Value, field: &str) -> &'a Value {
+    let mut words = field.split('_');
+    let mut key = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let (first, rest) = word.split_at(1);
+        key = key + &first.to_ascii_uppercase() + rest;
+    }
+    section.get(&key).unwrap_or(&section[field])
+}
 
 /// Puts values into the `{name}` places of a text, in one pass: braces in a
 /// value are not looked at again. A place without a value stays as it is.
@@ -43,10 +70,20 @@ macro_rules! texts {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {
         $(
             $(#[$doc])*
-            #[derive(Debug, Deserialize)]
-            #[serde(rename_all = "camelCase", deny_unknown_fields)]
+            #[derive(Debug)]
             #[expect(missing_docs, reason = "the fields are the keys of shared/strings.json, described in shared/README.md")]
             pub struct $name { $(pub $field: $type),* }
+
+            impl Section for $name {
+                fn of(value: &Value) -> Self {
+                    debug_assert_eq!(
+                        value.as_object().map(serde_json::Map::len),
+                        Some([$(stringify!($field)),*].len()),
+                        "keys of shared/strings.json for {}", stringify!($name)
+                    );
+                    Self { $($field: Section::of(value_of(value, stringify!($field)))),* }
+                }
+            }
         )*
     };
 }
@@ -217,20 +254,16 @@ texts! {
     DoctorTemp { ok: String, ok_elsewhere: String, bad: String }
 }
 
-/// The texts of the six tools; a field is a tool's name.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "one field for each tool")]
-pub struct Tools {
-    pub search_services: SearchServices,
-    pub get_service: GetService,
-    pub list_categories: ListCategories,
-    pub list_companions: ListCompanions,
-    pub generate_wsb: GenerateWsb,
-    pub launch_sandbox: LaunchSandbox,
-}
-
 texts! {
+    /// The texts of the six tools; a field is a tool's name.
+    Tools {
+        search_services: SearchServices,
+        get_service: GetService,
+        list_categories: ListCategories,
+        list_companions: ListCompanions,
+        generate_wsb: GenerateWsb,
+        launch_sandbox: LaunchSandbox,
+    }
     /// Texts of `search_services`.
     SearchServices {
         title: String,
