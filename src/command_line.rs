@@ -4,13 +4,16 @@
     reason = "advice for the person at the terminal goes to stderr"
 )]
 
+mod report;
+mod usage;
+
 use std::{
     io::{self, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::ArgMatches;
 use serde_json::Value;
 use tracing::Level;
 use tracing_subscriber::{
@@ -21,10 +24,12 @@ use crate::{
     arguments::Request,
     call,
     catalog::{CatalogSource, location::Location},
-    display_width::table,
     doctor, sandbox, server, setting,
     texts::{TEXTS, fill},
 };
+
+use report::{did_you_mean, for_terminal, human, list, text, unknown_ids};
+use usage::command;
 
 /// Not found, or not possible here.
 const NOT_DONE: u8 = 1;
@@ -37,13 +42,21 @@ const WRONG_USAGE: u8 = 2;
 pub fn run() -> ExitCode {
     let matches = match command().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => {
-            // Fails where the terminal is gone.
-            let _ = error.print();
-            let is_help = !error.use_stderr();
-            return ExitCode::from(if is_help { 0 } else { WRONG_USAGE });
+        Err(error) if error.use_stderr() => {
+            eprint!("{}", usage::advice(&error));
+            return ExitCode::from(WRONG_USAGE);
+        }
+        Err(help) => {
+            return ExitCode::from(if print(&help.to_string()) {
+                0
+            } else {
+                NOT_DONE
+            });
         }
     };
+    if let Some(("help", matches)) = matches.subcommand() {
+        return ExitCode::from(explain(matches));
+    }
     let serves = matches!(matches.subcommand_name(), None | Some("serve"));
     start_log(if serves { Level::WARN } else { Level::ERROR });
     #[cfg(windows)]
@@ -90,96 +103,20 @@ fn start_log(default: Level) {
         .init();
 }
 
-fn command() -> Command {
-    let texts = &TEXTS.cli;
-    let args = &texts.args;
-    let subcommand = |name: &'static str, about: &'static String| {
-        Command::new(name)
-            .about(about.as_str())
-            .disable_help_flag(true)
-            .arg(help())
+/// Prints the help of a command, or of the program.
+fn explain(matches: &ArgMatches) -> u8 {
+    let mut command = command().bin_name(env!("CARGO_PKG_NAME"));
+    command.build();
+    let explained = match matches.get_one::<String>("command") {
+        Some(name) => command.find_subcommand_mut(name),
+        None => Some(&mut command),
     };
-    let json = || {
-        Arg::new("json")
-            .long("json")
-            .action(ArgAction::SetTrue)
-            .help(args.json.as_str())
-    };
-    let ids = || {
-        Arg::new("ids")
-            .num_args(1..)
-            .required(true)
-            .help(args.ids.as_str())
-    };
-    Command::new(env!("CARGO_PKG_NAME"))
-        .version(env!("CARGO_PKG_VERSION"))
-        .about(texts.about.as_str())
-        .after_help(texts.after_help.as_str())
-        .disable_help_flag(true)
-        .disable_version_flag(true)
-        .disable_help_subcommand(true)
-        .arg(help())
-        .arg(
-            Arg::new("version")
-                .long("version")
-                .short('V')
-                .action(ArgAction::Version)
-                .help(args.version.as_str()),
-        )
-        .subcommand(subcommand("serve", &texts.commands.serve))
-        .subcommand(
-            subcommand("search", &texts.commands.search)
-                .arg(
-                    Arg::new("words")
-                        .num_args(1..)
-                        .required(true)
-                        .help(args.words.as_str()),
-                )
-                .arg(
-                    Arg::new("category")
-                        .long("category")
-                        .help(args.category.as_str()),
-                )
-                .arg(Arg::new("limit").long("limit").help(args.limit.as_str()))
-                .arg(json()),
-        )
-        .subcommand(
-            subcommand("show", &texts.commands.show)
-                .arg(Arg::new("id").required(true).help(args.id.as_str()))
-                .arg(json()),
-        )
-        .subcommand(subcommand("categories", &texts.commands.categories).arg(json()))
-        .subcommand(
-            subcommand("companions", &texts.commands.companions)
-                .arg(Arg::new("query").num_args(0..).help(args.query.as_str()))
-                .arg(json()),
-        )
-        .subcommand(
-            subcommand("wsb", &texts.commands.wsb)
-                .arg(ids())
-                .arg(
-                    Arg::new("output")
-                        .short('o')
-                        .long("output")
-                        .value_parser(value_parser!(PathBuf))
-                        .help(args.output.as_str()),
-                )
-                .arg(json()),
-        )
-        .subcommand(
-            subcommand("open", &texts.commands.open)
-                .arg(ids())
-                .arg(json()),
-        )
-        .subcommand(subcommand("doctor", &texts.commands.doctor).arg(json()))
-}
-
-fn help() -> Arg {
-    Arg::new("help")
-        .long("help")
-        .short('h')
-        .action(ArgAction::Help)
-        .help(TEXTS.cli.args.help.as_str())
+    let help = explained.map(|command| command.render_help().to_string());
+    if print(&help.unwrap_or_default()) {
+        0
+    } else {
+        NOT_DONE
+    }
 }
 
 async fn serve(source: CatalogSource) -> u8 {
@@ -233,7 +170,7 @@ async fn answer(source: CatalogSource, name: &str, matches: &ArgMatches) -> u8 {
     let request = match request(name, matches) {
         Ok(request) => request,
         Err(advice) => {
-            eprintln!("{advice}");
+            eprintln!("{}", for_terminal(&advice));
             return WRONG_USAGE;
         }
     };
@@ -247,7 +184,7 @@ async fn answer(source: CatalogSource, name: &str, matches: &ArgMatches) -> u8 {
     // Told apart from the answer itself, which a script may read.
     for field in ["error", "hint", "catalogNotice", "cutNotice"] {
         if let Some(text) = answer[field].as_str() {
-            eprintln!("{text}");
+            eprintln!("{}", for_terminal(text));
         }
     }
     let failed = answer.get("error").is_some();
@@ -257,16 +194,25 @@ async fn answer(source: CatalogSource, name: &str, matches: &ArgMatches) -> u8 {
             eprintln!("{}", fill(&TEXTS.cli.wsb_path, &[("path", path)]));
         }
     }
-    let saved = match output {
-        Some(path) if !failed => save(path, &answer),
-        _ if as_json => print(&(answer.to_string() + "\n")),
-        _ if failed => true,
-        _ => print(&human(&request, &answer)),
-    };
     let nothing_found = matches!(request, Request::Search { .. } | Request::Companions { .. })
         && answer["matched"] == 0
         && list(&answer, "suggestions").is_empty();
-    if failed || nothing_found || !saved {
+    if nothing_found && !as_json {
+        eprintln!("{}", TEXTS.cli.nothing_found);
+    }
+    if output.is_some() || matches!(request, Request::Wsb { .. }) {
+        eprint!("{}", unknown_ids(&answer));
+    }
+    let mut written = true;
+    if let Some(path) = output.filter(|_| !failed) {
+        written = save(path, text(&answer, "wsb"));
+    }
+    if as_json {
+        written &= print(&(answer.to_string() + "\n"));
+    } else if output.is_none() && !failed {
+        written &= print(&human(&request, &answer));
+    }
+    if failed || nothing_found || !written {
         NOT_DONE
     } else {
         0
@@ -323,190 +269,43 @@ fn print(text: &str) -> bool {
     }
 }
 
-fn save(path: &Path, answer: &Value) -> bool {
+/// Writes the file whole or not at all; `-` is stdout.
+fn save(path: &Path, wsb: &str) -> bool {
+    if path == Path::new("-") {
+        return print(wsb);
+    }
     let shown = path.to_string_lossy();
-    let wsb = text(answer, "wsb");
-    match std::fs::write(path, wsb) {
+    match replace(path, wsb) {
         Ok(()) => {
             eprintln!("{}", fill(&TEXTS.cli.saved, &[("path", &shown)]));
-            eprint!("{}", unknown_ids(answer));
             true
         }
         Err(error) => {
+            tracing::debug!(%error, "file cannot be saved");
             let message = error.to_string();
-            eprintln!(
-                "{}",
-                fill(
-                    &TEXTS.cli.save_failed,
-                    &[("path", &shown), ("message", &message)]
-                )
-            );
+            let values = [("path", &*shown), ("message", &message)];
+            eprintln!("{}", fill(&TEXTS.cli.save_failed, &values));
             false
         }
     }
 }
 
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field].as_str().unwrap_or_default()
-}
-
-fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
-    value[field]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default()
-}
-
-fn joined(values: &[Value]) -> String {
-    let texts: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
-    texts.join(", ")
-}
-
-/// A table of fields of the values in a list.
-fn columns(values: &[Value], fields: &[&str]) -> String {
-    let rows: Vec<Vec<String>> = values
-        .iter()
-        .map(|value| {
-            let cell = |field: &&str| match &value[*field] {
-                Value::String(text) => text.clone(),
-                Value::Null => String::new(),
-                other => other.to_string(),
-            };
-            fields.iter().map(cell).collect()
-        })
-        .collect();
-    table(&rows)
-}
-
-/// An answer for a person to read.
-fn human(request: &Request, answer: &Value) -> String {
-    match request {
-        Request::Search { .. } => found(answer),
-        Request::Service { .. } => details(answer),
-        Request::Categories => {
-            let mut shown = columns(list(answer, "categories"), &["category", "count"]);
-            let total = answer["totalServices"].to_string();
-            shown += &fill(&TEXTS.cli.categories_total, &[("total", &total)]);
-            shown + "\n"
-        }
-        Request::Companions { .. } => {
-            let mut shown = columns(list(answer, "companions"), &["id", "displayName", "url"]);
-            let matched = answer["matched"].to_string();
-            shown += &fill(&TEXTS.cli.companions_total, &[("matched", &matched)]);
-            shown + "\n"
-        }
-        // The file alone, for redirecting.
-        Request::Wsb { .. } => {
-            eprint!("{}", unknown_ids(answer));
-            text(answer, "wsb").to_owned()
-        }
-        Request::Launch { .. } => launched(answer),
+fn replace(path: &Path, content: &str) -> io::Result<()> {
+    // A pipe or a device is not to be replaced by a file.
+    if path.exists() && !path.is_file() {
+        return std::fs::write(path, content);
     }
-}
-
-fn found(answer: &Value) -> String {
-    let results = list(answer, "results");
-    let rows: Vec<Vec<String>> = results
-        .iter()
-        .map(|service| {
-            let mark = service.get("compatWarning").map(|_| warning_mark());
-            vec![
-                text(service, "id").to_owned(),
-                text(service, "displayName").to_owned(),
-                text(service, "category").to_owned(),
-                text(service, "url").to_owned(),
-                mark.unwrap_or_default(),
-            ]
-        })
-        .collect();
-    let mut shown = table(&rows);
-    let counts = fill(
-        &TEXTS.cli.matched,
-        &[
-            ("total", &answer["totalServices"].to_string()),
-            ("matched", &answer["matched"].to_string()),
-        ],
-    );
-    shown += &counts;
-    shown.push('\n');
-    let suggestions = list(answer, "suggestions");
-    shown += &did_you_mean(suggestions);
-    match suggestions.first().or(results.first()) {
-        Some(first) => {
-            let next = fill(&TEXTS.cli.open_next, &[("id", text(first, "id"))]);
-            shown += &next;
-            shown.push('\n');
-        }
-        None => eprintln!("{}", text(answer, "note")),
-    }
-    shown
-}
-
-/// The suggestions as a question, if there are any.
-fn did_you_mean(suggestions: &[Value]) -> String {
-    if suggestions.is_empty() {
-        return String::new();
-    }
-    let suggested = columns(suggestions, &["id", "displayName", "url", "reason"]);
-    format!("{}\n{suggested}", TEXTS.cli.did_you_mean)
-}
-
-fn warning_mark() -> String {
-    format!("[{}]", TEXTS.cli.warning_mark)
-}
-
-fn details(answer: &Value) -> String {
-    let mut shown = String::new();
-    for field in ["displayName", "displayNameEn", "category", "url"] {
-        let text = text(answer, field);
-        if !text.is_empty() {
-            shown.extend([text, "\n"]);
-        }
-    }
-    let headings = &TEXTS.cli.headings;
-    let mut section = |heading: &str, content: &str| {
-        if !content.trim().is_empty() {
-            let lines = content.lines().map(|line| format!("  {}\n", line.trim()));
-            shown.extend(["\n", heading, "\n"]);
-            shown.extend(lines);
-        }
+    // A link stays one, and its target is what is replaced.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
     };
-    section(
-        &headings.packages,
-        &columns(list(answer, "packages"), &["name", "url"]),
-    );
-    section(
-        &headings.edge_extensions,
-        &columns(list(answer, "edgeExtensions"), &["name", "extensionId"]),
-    );
-    section(&headings.search_keywords, text(answer, "searchKeywords"));
-    section(&headings.compat_notes, text(answer, "compatNotes"));
-    shown + "\n" + &fill(&TEXTS.cli.open_next, &[("id", text(answer, "id"))]) + "\n"
-}
-
-fn launched(answer: &Value) -> String {
-    let ids = joined(list(answer, "siteIds"));
-    let mut shown = fill(
-        &TEXTS.cli.launched,
-        &[("ids", &ids), ("runner", text(answer, "runner"))],
-    );
-    shown.push('\n');
-    shown += &fill(&TEXTS.cli.wsb_path, &[("path", text(answer, "wsbPath"))]);
-    shown.push('\n');
-    shown += &unknown_ids(answer);
-    for warning in list(answer, "compatWarnings") {
-        let name = text(warning, "displayName");
-        let warning = text(warning, "warning");
-        shown.extend([&warning_mark(), " ", name, ": ", warning, "\n"]);
-    }
-    shown + text(answer, "note") + "\n"
-}
-
-/// The line about ids that were left out, if any were.
-fn unknown_ids(answer: &Value) -> String {
-    let ids = joined(list(answer, "unknownIdsIgnored"));
-    if ids.is_empty() {
-        return String::new();
-    }
-    fill(&TEXTS.cli.unknown_ids, &[("ids", &ids)]) + "\n"
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.prefix(".tablecloth-").tempfile_in(folder)?;
+    file.write_all(content.as_bytes())?;
+    file.persist(path)?;
+    Ok(())
 }

@@ -161,8 +161,10 @@ texts! {
         after_help: String,
         commands: Commands,
         args: CommandArguments,
+        usage: Usage,
         serve_on_terminal: String,
         did_you_mean: String,
+        nothing_found: String,
         matched: String,
         categories_total: String,
         companions_total: String,
@@ -185,6 +187,7 @@ texts! {
         wsb: String,
         open: String,
         doctor: String,
+        help: String,
     }
     /// What each argument of the command line means.
     CommandArguments {
@@ -198,6 +201,19 @@ texts! {
         json: String,
         help: String,
         version: String,
+        command: String,
+    }
+    /// Help pages and what is said of wrong usage.
+    Usage {
+        usage: String,
+        commands: String,
+        options: String,
+        unknown_command: String,
+        unknown_option: String,
+        missing: String,
+        not_understood: String,
+        suggestion: String,
+        more: String,
     }
     /// Headings of the human output of `show`.
     Headings {

@@ -92,13 +92,21 @@ fn json_is_the_answer_of_the_tool() {
     }
 }
 
+/// A text in which a person reads of commands instead of tools.
+fn for_people(key: &str) -> String {
+    text(key)
+        .replace("search_services", "'tablecloth-mcp search'")
+        .replace("generate_wsb", "'tablecloth-mcp wsb'")
+        .replace("(wsbPath)", "")
+}
+
 #[test]
 fn search_for_people() {
     let catalog = CatalogServer::start();
     let found = run(&catalog, &["search", "가나은행"]);
     assert_eq!(found.code, Some(0));
     let counts = filled("cli.matched", &[("total", "13"), ("matched", "3")]);
-    let next = filled("cli.openNext", &[("id", "GanaBank")]);
+    let next = filled("cli.openNext", &[("id", "<id>")]);
     let mark = text("cli.warningMark");
     // Columns line up where a Korean letter takes two.
     assert_eq!(
@@ -117,8 +125,18 @@ GanaBankBiz  가나은행 기업뱅킹  Banking  https://biz.bank.example/
 
     let nothing = run(&catalog, &["search", "없는곳"]);
     assert_eq!(nothing.code, Some(1));
-    let note = text("tools.search_services.noMatchNote");
-    assert_eq!(nothing.stderr, format!("{note}\n"));
+    assert_eq!(nothing.stderr, format!("{}\n", text("cli.nothingFound")));
+
+    // Only one to open, and then the one that is suggested first.
+    let next = filled("cli.openNext", &[("id", "Tax24")]);
+    for words in ["세금", "tax24"] {
+        let one = run(&catalog, &["search", words]);
+        assert!(
+            one.stdout.ends_with(&format!("\n{next}\n")),
+            "{}",
+            one.stdout
+        );
+    }
 }
 
 #[test]
@@ -151,7 +169,7 @@ fn show_for_people() {
     assert_eq!(unknown.code, Some(1));
     assert_eq!(unknown.stdout, "");
     let error = filled("tools.get_service.errorNotFound", &[("id", "ganabank")]);
-    let hint = text("tools.get_service.hintNotFound");
+    let hint = for_people("tools.get_service.hintNotFound");
     let question = text("cli.didYouMean");
     let asked = format!("{error}\n{hint}\n{question}\nGanaBank  ");
     assert!(unknown.stderr.starts_with(&asked), "{}", unknown.stderr);
@@ -214,7 +232,7 @@ fn wsb_prints_the_file() {
     assert_eq!(none.code, Some(1));
     assert_eq!(none.stdout, "");
     let error = text("tools.generate_wsb.errorNoValidIds");
-    let hint = text("tools.generate_wsb.hintNoValidIds");
+    let hint = for_people("tools.generate_wsb.hintNoValidIds");
     assert_eq!(none.stderr, format!("{error}\n{hint}\n"));
 }
 
@@ -239,8 +257,18 @@ fn wsb_saves_the_file() {
     let again = save(&["x", "Bare"], "식탁보 1.wsb");
     assert_eq!(again.code, Some(0));
     let left_out = filled("cli.unknownIds", &[("ids", "x")]);
-    assert_eq!(again.stderr, format!("{said}\n{left_out}\n"));
+    assert_eq!(again.stderr, format!("{left_out}\n{said}\n"));
     assert_eq!(fs::read_to_string(&path).unwrap(), wsb("Bare"));
+
+    // Beside the answer for a script, and with the file on stdout.
+    let both = start
+        .clone()
+        .args(["wsb", "Tax24", "--json", "-o", "식탁보 1.wsb"])
+        .run();
+    let answer: Value = serde_json::from_str(&both.stdout).unwrap();
+    assert_eq!(answer["wsb"], wsb("Tax24"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), wsb("Tax24"));
+    assert_eq!(save(&["Bare"], "-").stdout, wsb("Bare"));
 
     for bad in ["", ".", "no/such/folder/x.wsb", "식탁보 1.wsb/x.wsb"] {
         let refused = save(&["Tax24"], bad);
@@ -299,7 +327,7 @@ fn open_launches() {
         "tools.launch_sandbox.runnerLaunchFailedError",
         &[("runner", &label), ("message", &message)],
     );
-    let hint = text("tools.launch_sandbox.runnerLaunchFailedHint");
+    let hint = for_people("tools.launch_sandbox.runnerLaunchFailedHint");
     let kept = filled("cli.wsbPath", &[("path", "")]);
     let (advice, file) = failed.stderr.split_once(kept.trim_end()).unwrap();
     assert_eq!(advice, format!("{error}\n{hint}\n"));
@@ -316,7 +344,7 @@ fn open_says_where_it_would_work() {
     assert_eq!(refused.code, Some(1));
     assert_eq!(refused.stdout, "");
     let error = text("tools.launch_sandbox.runnerUnsupportedError");
-    let hint = text("tools.launch_sandbox.runnerUnsupportedHint");
+    let hint = for_people("tools.launch_sandbox.runnerUnsupportedHint");
     assert_eq!(refused.stderr, format!("{error}\n{hint}\n"));
 }
 
@@ -354,6 +382,17 @@ fn help_and_version() {
         let version = concat!("tablecloth-mcp ", env!("CARGO_PKG_VERSION"), "\n");
         assert_eq!(shown.stdout, version);
     }
+    let help = Start::new().args(["help"]).run();
+    assert_eq!(help.code, Some(0));
+    assert_eq!(help.stdout, Start::new().args(["--help"]).run().stdout);
+    let help = Start::new().args(["help", "wsb"]).run();
+    assert_eq!(help.code, Some(0));
+    assert!(
+        help.stdout.contains(text("cli.args.output")),
+        "{}",
+        help.stdout
+    );
+
     for words in [["--help"], ["-h"]] {
         let shown = Start::new().args(words).run();
         assert_eq!(shown.code, Some(0));
