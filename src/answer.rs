@@ -1,4 +1,4 @@
-//! The answers of the tools, in the shape the contract gives them.
+//! The answers of the tools, in the shape the specification gives them.
 //!
 //! Fields without a value are left out. Texts of the catalog are bounded here,
 //! on their way out, so that the search still sees all of them.

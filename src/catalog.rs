@@ -240,7 +240,7 @@ impl Catalog {
     }
 }
 
-/// Removes what the peers' `trim` removes: white space and the byte order mark.
+/// Removes what JavaScript's `trim` removes, as other implementations do: white space and the byte order mark.
 #[must_use]
 pub fn trim(text: &str) -> &str {
     text.trim_matches(is_space)

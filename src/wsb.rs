@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_set_as_the_contract_writes_it() {
+    fn ids_are_set_as_the_specification_writes_it() {
         assert!(
             wsb(&["Hometax", "Q-net"])
                 .contains("Tls12; $env:TABLECLOTH_SITE_IDS = ''Hometax Q-net''; $script =")

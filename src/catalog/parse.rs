@@ -339,7 +339,7 @@ fn is_name(name: &str) -> bool {
             .all(|character| character.is_alphanumeric() || "-_.:\u{b7}".contains(character))
 }
 
-/// The attributes of one element, cleaned and trimmed as the peers do it.
+/// The attributes of one element, cleaned and trimmed as other implementations of the specification do it.
 struct Attributes<'a>(Vec<(&'a str, String)>);
 
 impl<'a> Attributes<'a> {
