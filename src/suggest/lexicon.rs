@@ -51,6 +51,7 @@ struct Language {
     endings: Vec<String>,
     fillers: Vec<String>,
     fillers_english: Vec<String>,
+    refusals: Vec<String>,
 }
 
 /// What is known of services, whatever the catalog.
@@ -76,6 +77,8 @@ pub struct Lexicon {
     pub endings: HashSet<String>,
     /// Words that say nothing about the service, folded.
     pub fillers: HashSet<String>,
+    /// Words that refuse what stands before them.
+    pub refusals: Vec<String>,
 }
 
 impl Lexicon {
@@ -93,6 +96,7 @@ impl Lexicon {
             &[
                 language.fillers.as_slice(),
                 language.fillers_english.as_slice(),
+                language.refusals.as_slice(),
             ]
             .concat(),
         );
@@ -149,6 +153,11 @@ impl Lexicon {
             particles: keys(&language.particles),
             endings: keys(&[language.particles.as_slice(), language.endings.as_slice()].concat()),
             fillers,
+            refusals: language
+                .refusals
+                .iter()
+                .map(|word| fold::key(word))
+                .collect(),
         }
     }
 }

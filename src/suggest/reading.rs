@@ -65,6 +65,7 @@ impl Reading {
         reader.read_initials();
         reader.read_phrases();
         reader.read_unknown();
+        reader.drop_refused();
         reader.read_alike();
         reader.read_hints();
         reader.weigh();
@@ -244,6 +245,25 @@ impl Reader<'_> {
             0.0
         } else {
             explained / content
+        }
+    }
+
+    /// Takes back what is named only to be refused: not this bank but that one.
+    fn drop_refused(&mut self) {
+        let refusals = &self.suggester.lexicon.refusals;
+        let refused: HashSet<usize> = self
+            .pieces
+            .iter()
+            .map(|piece| &piece.range)
+            .filter(|range| {
+                let after: String = self.query.letters[range.end..].iter().take(8).collect();
+                refusals.iter().any(|refusal| after.starts_with(refusal))
+            })
+            .map(|range| range.start)
+            .collect();
+        let is_refused = |clue: &Clue| refused.contains(&clue.position);
+        if !self.reading.clues.iter().all(is_refused) {
+            self.reading.clues.retain(|clue| !is_refused(clue));
         }
     }
 

@@ -50,6 +50,24 @@ fn tasks_lead_to_the_site_where_they_are_done() {
 }
 
 #[test]
+fn what_is_refused_is_not_suggested() {
+    for query in [
+        "신한은행 말고 국민은행",
+        "신한은행말고 국민은행에서 이체",
+        "국민은행 열어줘 신한은행 말고",
+    ] {
+        assert_first(query, "KookminBank");
+        let ids = ids(query);
+        assert!(
+            !ids.iter().any(|id| id.starts_with("Shinhan")),
+            "{query}: {ids:?}"
+        );
+    }
+    // Refused and nothing else: it is still what is talked about.
+    assert_first("신한은행 말고", "ShinhanBank");
+}
+
+#[test]
 fn nicknames_and_former_names_are_names() {
     assert_first("카뱅", "KakaoBank");
     assert_first("현카", "HyundaiCard");
