@@ -4,6 +4,8 @@
 
 mod archive;
 mod bundle;
+mod certificate;
+mod certificate_path;
 mod checksums;
 mod digest;
 mod executable;
@@ -11,12 +13,20 @@ mod icon;
 mod localization;
 mod manifest;
 mod project;
+mod public_key;
 mod registry;
 mod sign;
+mod signature_block;
+mod signed_data;
+mod signing_key;
+mod signing_time;
 mod target;
+#[cfg(test)]
+mod test_signer;
 mod tool_list;
 mod verify;
 mod winget;
+mod zip_end;
 
 use std::{error::Error, process::ExitCode};
 
