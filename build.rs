@@ -1,5 +1,6 @@
 //! Chooses the catalog that is compiled in: the file named by
-//! `TABLECLOTH_CATALOG_SNAPSHOT`, else `shared/starter-catalog.xml`.
+//! `TABLECLOTH_CATALOG_SNAPSHOT`, else `shared/starter-catalog.xml`. Gives the
+//! Windows program its version, icon and manifest.
 
 use std::{env, error::Error, fs, path::Path};
 
@@ -20,5 +21,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let out_dir = env::var("OUT_DIR")?;
     fs::write(Path::new(&out_dir).join("embedded-catalog.xml"), catalog)?;
+    if env::var_os("CARGO_CFG_WINDOWS").is_some() {
+        describe_windows_program()?;
+    }
+    Ok(())
+}
+
+/// Version and names come from Cargo.toml. Takes the resource compiler of the
+/// target's toolchain: `rc`, or `windres` and `ar`.
+fn describe_windows_program() -> Result<(), Box<dyn Error>> {
+    const ICON: &str = "windows/icon.ico";
+    const MANIFEST: &str = "windows/program.manifest";
+    println!("cargo::rerun-if-changed={ICON}");
+    println!("cargo::rerun-if-changed={MANIFEST}");
+    let program = env::var("CARGO_PKG_NAME")?;
+    winresource::WindowsResource::new()
+        .set("OriginalFilename", &format!("{program}.exe"))
+        .set_icon(ICON)
+        .set_manifest_file(MANIFEST)
+        .compile_for(&program)?;
     Ok(())
 }

@@ -261,12 +261,19 @@ fn print(text: &str) -> bool {
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
     match outcome {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+        Err(error) if !reader_has_gone(&error) => {
             tracing::error!(%error, "output cannot be written");
             false
         }
         _ => true,
     }
+}
+
+fn reader_has_gone(error: &io::Error) -> bool {
+    /// Of a named pipe, as Node has them. The standard library takes it for another fault.
+    const ERROR_PIPE_NOT_CONNECTED: i32 = 233;
+    error.kind() == io::ErrorKind::BrokenPipe
+        || cfg!(windows) && error.raw_os_error() == Some(ERROR_PIPE_NOT_CONNECTED)
 }
 
 /// Writes the file whole or not at all; `-` is stdout.

@@ -483,6 +483,26 @@ mod tests {
             );
         }
         assert_eq!(mac(&[]).runner(), Err(NoRunner::MacSandboxMissing));
+        // An app's own PATH is bare, or not there at all.
+        for program in [
+            MAC_SANDBOX,
+            "/opt/homebrew/bin/MacSandbox",
+            "/usr/local/bin/MacSandbox",
+        ] {
+            let machine = Machine {
+                system: System::Mac,
+                path: &[],
+                files: &[program],
+                ..BARE
+            };
+            assert_eq!(
+                machine.runner(),
+                Ok(runner("macSandbox", program, Start::Directly))
+            );
+        }
+        // Neither Windows Sandbox's nor a relative one.
+        let others = &["MacSandbox", "/windows/system32/WindowsSandbox.exe"];
+        assert_eq!(mac(others).runner(), Err(NoRunner::MacSandboxMissing));
     }
 
     #[test]

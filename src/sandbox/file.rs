@@ -18,6 +18,10 @@ const SUFFIX: &str = ".wsb";
 /// The system's temporary folder.
 #[must_use]
 pub fn folder() -> PathBuf {
+    #[cfg(windows)]
+    if let Some(folder) = set_folder().or_else(super::windows::temporary_folder) {
+        return folder;
+    }
     let folder = std::env::temp_dir();
     // An empty or relative setting would mean the working directory.
     if folder.is_absolute() {
@@ -27,6 +31,15 @@ pub fn folder() -> PathBuf {
     } else {
         PathBuf::from("/tmp")
     }
+}
+
+/// The temporary folder of the environment. Where there is none, `GetTempPath`
+/// goes on to the user's folder and to the Windows folder, which users cannot write.
+#[cfg(windows)]
+fn set_folder() -> Option<PathBuf> {
+    let set = ["TMP", "TEMP"].map(std::env::var_os);
+    let mut folders = set.into_iter().flatten().map(PathBuf::from);
+    folders.find(|folder| folder.is_absolute())
 }
 
 /// Writes a new file that the user alone can read, and returns its real path
@@ -43,9 +56,22 @@ pub fn write(folder: &Path, content: &str) -> io::Result<PathBuf> {
     file.as_file().sync_all()?;
     // Resolved while the file is there: a packaged app's writes can land in
     // another folder than the one named (claude-code#93152).
-    let real = dunce::canonicalize(file.path())?;
+    let real = without_verbatim_prefix(dunce::canonicalize(file.path())?);
     file.into_temp_path().keep()?;
     Ok(real)
+}
+
+/// Takes the `\\?\` off a path on a network share, which dunce leaves there. Not
+/// every program opens such a path.
+fn without_verbatim_prefix(path: PathBuf) -> PathBuf {
+    /// The longest path that every program takes (`MAX_PATH`), with the end of the text.
+    const LONGEST: usize = 260;
+    let plain = path
+        .to_str()
+        .and_then(|path| path.strip_prefix(r"\\?\UNC\"))
+        .filter(|share| cfg!(windows) && share.encode_utf16().count() + 3 <= LONGEST)
+        .map(|share| PathBuf::from(format!(r"\\{share}")));
+    plain.unwrap_or(path)
 }
 
 /// Writes a file of a sandbox file's size, removes it, and returns the folder
@@ -126,6 +152,23 @@ mod tests {
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let path = write(&link, "").unwrap();
         assert_eq!(path.parent(), Some(real.canonicalize().unwrap().as_path()));
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn paths_are_plain() {
+        let long = "x".repeat(260);
+        for (path, plain) in [
+            (r"\\?\UNC\server\share\x.wsb", r"\\server\share\x.wsb"),
+            (r"C:\x.wsb", r"C:\x.wsb"),
+            (&format!(r"\\?\UNC\{long}"), &format!(r"\\?\UNC\{long}")),
+        ] {
+            assert_eq!(without_verbatim_prefix(path.into()), Path::new(plain));
+        }
+        // Also of the folder that is used.
+        let path = write(&folder(), "").unwrap();
+        assert!(!path.to_str().unwrap().starts_with(r"\\?\"), "{path:?}");
+        fs::remove_file(path).unwrap();
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Windows: starting a runner, and what the standard library does not offer.
 #![allow(
     unsafe_code,
-    reason = "the shell, the system directory, handle inheritance and what the machine can do have no safe wrapper"
+    reason = "starting programs without our handles, the system's folders and what the machine can do have no safe wrapper"
 )]
 
 use std::{
@@ -10,33 +10,38 @@ use std::{
     os::windows::{
         ffi::{OsStrExt as _, OsStringExt as _},
         io::{AsRawHandle as _, FromRawHandle as _, OwnedHandle},
-        process::{CommandExt as _, ExitStatusExt as _},
+        process::ExitStatusExt as _,
     },
     path::{Path, PathBuf},
-    process::{Command, ExitStatus, Stdio},
+    process::ExitStatus,
     time::Duration,
 };
 
 use windows_sys::Win32::{
     Foundation::{
-        ERROR_CANCELLED, ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_SUCCESS,
+        ERROR_BAD_EXE_FORMAT, ERROR_CANCELLED, ERROR_EXE_MACHINE_TYPE_MISMATCH,
+        ERROR_FILE_NOT_FOUND, ERROR_NO_ASSOCIATION, ERROR_PATH_NOT_FOUND, ERROR_SUCCESS,
         HANDLE_FLAG_INHERIT, SetHandleInformation, WAIT_TIMEOUT,
     },
     System::{
-        Com::{COINIT_APARTMENTTHREADED, COINIT_DISABLE_OLE1DDE, CoInitializeEx, CoUninitialize},
+        Com::{
+            COINIT_APARTMENTTHREADED, COINIT_DISABLE_OLE1DDE, CoInitializeEx, CoTaskMemFree,
+            CoUninitialize,
+        },
         Console::{GetStdHandle, STD_ERROR_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE},
         Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_SZ, RegGetValueW},
         SystemInformation::{GetSystemDirectoryW, GetTickCount64},
         Threading::{
-            CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, GetExitCodeProcess,
+            CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, CreateProcessW, GetExitCodeProcess,
             IsProcessorFeaturePresent, PF_NX_ENABLED, PF_SECOND_LEVEL_ADDRESS_TRANSLATION,
-            PF_VIRT_FIRMWARE_ENABLED, PROCESSOR_FEATURE_ID, WaitForSingleObject,
+            PF_VIRT_FIRMWARE_ENABLED, PROCESS_INFORMATION, PROCESSOR_FEATURE_ID, STARTUPINFOW,
+            WaitForSingleObject,
         },
     },
     UI::{
         Shell::{
-            SEE_MASK_FLAG_NO_UI, SEE_MASK_NOASYNC, SEE_MASK_NOCLOSEPROCESS, SHELLEXECUTEINFOW,
-            ShellExecuteExW,
+            FOLDERID_LocalAppData, KF_FLAG_DEFAULT, SEE_MASK_FLAG_NO_UI, SEE_MASK_NOASYNC,
+            SEE_MASK_NOCLOSEPROCESS, SHELLEXECUTEINFOW, SHGetKnownFolderPath, ShellExecuteExW,
         },
         WindowsAndMessaging::SW_SHOWNORMAL,
     },
@@ -65,6 +70,36 @@ pub fn system_directory() -> Option<PathBuf> {
     let length = unsafe { GetSystemDirectoryW(buffer.as_mut_ptr(), capacity) };
     let path = buffer.get(..usize::try_from(length).ok()?)?;
     (!path.is_empty()).then(|| PathBuf::from(OsString::from_wide(path)))
+}
+
+/// The user's temporary folder where no variable names it, asked from the system.
+#[must_use]
+pub fn temporary_folder() -> Option<PathBuf> {
+    let mut path = std::ptr::null_mut();
+    // SAFETY: the identifier and the place of the result outlive the call; no token means this user.
+    let status = unsafe {
+        SHGetKnownFolderPath(
+            &FOLDERID_LocalAppData,
+            KF_FLAG_DEFAULT.cast_unsigned(),
+            std::ptr::null_mut(),
+            &raw mut path,
+        )
+    };
+    let folder = (status >= 0 && !path.is_null()).then(|| {
+        // SAFETY: a success leaves a text that ends with zero, read up to there.
+        let text = unsafe {
+            let length = (0..).take_while(|&at| *path.add(at) != 0).count();
+            std::slice::from_raw_parts(path, length)
+        };
+        PathBuf::from(OsString::from_wide(text)).join("Temp")
+    });
+    // SAFETY: what the call left is ours to free, also nothing.
+    unsafe { CoTaskMemFree(path.cast()) };
+    if let Some(folder) = &folder {
+        // A new profile may not have it yet. If it cannot be made, writing a file there tells.
+        let _ = std::fs::create_dir(folder);
+    }
+    folder
 }
 
 /// What this machine can do. Read without elevation; what cannot be read stays unknown.
@@ -167,19 +202,66 @@ pub fn keep_standard_handles() {
     }
 }
 
-/// Starts a program with one argument and lets it run.
+/// Starts a program with one argument and lets it run, with none of our handles.
+///
+/// The standard library hands on every inheritable handle, so also those that a
+/// client which starts several programs at once has left with us by mistake.
 pub(super) fn start(program: &Path, argument: &Path) -> Result<(), StartError> {
-    keep_standard_handles();
-    let mut child = Command::new(program)
-        .arg(argument)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .current_dir(file::folder())
-        .creation_flags(CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP)
-        .spawn()
-        .map_err(StartError::System)?;
-    watch(|| child.try_wait())
+    let application = wide(program.as_os_str());
+    // No path has a quotation mark in it.
+    let mut words = OsString::from("\"");
+    words.push(program);
+    words.push("\" \"");
+    words.push(argument);
+    words.push("\"");
+    let mut command_line = wide(&words);
+    let directory = wide(file::folder().as_os_str());
+    let startup = STARTUPINFOW {
+        cb: u32::try_from(size_of::<STARTUPINFOW>()).unwrap_or_default(),
+        ..STARTUPINFOW::default()
+    };
+    let mut started = PROCESS_INFORMATION::default();
+    // SAFETY: the strings end with zero, the structures state their sizes, and all outlive the
+    // call; the null pointers stand for defaults.
+    let outcome = unsafe {
+        CreateProcessW(
+            application.as_ptr(),
+            command_line.as_mut_ptr(),
+            std::ptr::null(),
+            std::ptr::null(),
+            0,
+            CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP,
+            std::ptr::null(),
+            directory.as_ptr(),
+            &raw const startup,
+            &raw mut started,
+        )
+    };
+    if outcome == 0 {
+        return Err(start_error(program, io::Error::last_os_error()));
+    }
+    // SAFETY: after a success both handles are ours to close.
+    let (process, _thread) = unsafe {
+        (
+            OwnedHandle::from_raw_handle(started.hProcess),
+            OwnedHandle::from_raw_handle(started.hThread),
+        )
+    };
+    watch(|| exit_status(&process))
+}
+
+/// Why the system did not start a program that was seen to be there.
+fn start_error(program: &Path, error: io::Error) -> StartError {
+    match error.raw_os_error().map(i32::cast_unsigned) {
+        Some(ERROR_FILE_NOT_FOUND | ERROR_PATH_NOT_FOUND) => {
+            StartError::NotFound(program.to_owned())
+        }
+        Some(ERROR_BAD_EXE_FORMAT | ERROR_EXE_MACHINE_TYPE_MISMATCH | ERROR_NO_ASSOCIATION) => {
+            StartError::NotExecutable(program.to_owned())
+        }
+        Some(ERROR_CANCELLED) => StartError::Cancelled,
+        _ => StartError::System(error),
+    }
 }
 
 /// Opens a file with a program through the shell.
@@ -225,14 +307,7 @@ fn shell_execute(program: &Path, argument: &Path) -> Result<(), StartError> {
     };
     // SAFETY: the structure states its size and its strings end with zero and outlive the call.
     if unsafe { ShellExecuteExW(&raw mut info) } == 0 {
-        let error = io::Error::last_os_error();
-        return Err(match error.raw_os_error().map(i32::cast_unsigned) {
-            Some(ERROR_FILE_NOT_FOUND | ERROR_PATH_NOT_FOUND) => {
-                StartError::NotFound(program.to_owned())
-            }
-            Some(ERROR_CANCELLED) => StartError::Cancelled,
-            _ => StartError::System(error),
-        });
+        return Err(start_error(program, io::Error::last_os_error()));
     }
     if info.hProcess.is_null() {
         // The shell handed the file to a program that was running already.

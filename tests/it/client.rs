@@ -35,6 +35,7 @@ pub(crate) fn is_windows_program() -> bool {
 /// How to start the program.
 #[derive(Debug, Clone)]
 pub(crate) struct Start {
+    program: PathBuf,
     arguments: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
     folder: Option<PathBuf>,
@@ -50,6 +51,7 @@ impl Start {
             prefixed && (name == "HOME" || name.starts_with("WINE") || name.starts_with("QEMU"))
         };
         let mut start = Self {
+            program: program(),
             arguments: vec![],
             variables: std::env::vars_os()
                 .filter(|(name, _)| of_prefix(name))
@@ -58,6 +60,10 @@ impl Start {
         };
         if cfg!(unix) {
             start = start.env("PATH", "/usr/bin:/bin");
+            if prefixed && is_windows_program() {
+                // By which Wine reads the arguments.
+                start = start.env("LC_ALL", "C.UTF-8");
+            }
         } else if let Some(root) = std::env::var_os("SystemRoot") {
             // Windows cannot open a socket without it.
             start = start.env("SystemRoot", root);
@@ -68,6 +74,12 @@ impl Start {
     /// With the catalog of a server.
     pub(crate) fn with(catalog: &CatalogServer) -> Self {
         Self::new().env("TABLECLOTH_CATALOG_URL", catalog.url())
+    }
+
+    /// Another program than the one under test, started the same way.
+    pub(crate) fn program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = program.into();
+        self
     }
 
     pub(crate) fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
@@ -88,7 +100,7 @@ impl Start {
     /// The command, with all three streams piped.
     pub(crate) fn command(&self) -> Command {
         let mut words = prefix();
-        words.push(program().into());
+        words.push(self.program.clone().into());
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])
@@ -345,6 +357,8 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
+        // Where the child has only started the server, this ends the server.
+        self.close_input();
         let _ = self.child.kill();
         let _ = self.child.wait();
         if !std::thread::panicking() {

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use crate::{
     catalog_server::CatalogServer,
     client::{Finished, Start},
+    inapplicable::Inapplicable,
     texts::{filled, text, wsb},
 };
 
@@ -289,7 +290,7 @@ fn wsb_saves_the_file() {
 fn open_launches() {
     use std::os::unix::fs::PermissionsExt as _;
 
-    if crate::client::is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let catalog = CatalogServer::start();
@@ -336,7 +337,7 @@ fn open_launches() {
 
 #[test]
 fn open_says_where_it_would_work() {
-    if crate::client::is_windows_program() || !cfg!(target_os = "linux") {
+    if Inapplicable::OtherSystem.here() {
         return;
     }
     let catalog = CatalogServer::start();

@@ -7,7 +7,8 @@ use tempfile::TempDir;
 
 use crate::{
     catalog_server::CatalogServer,
-    client::{Finished, Start, is_windows_program},
+    client::{Finished, Start},
+    inapplicable::Inapplicable,
     texts::{filled, text},
 };
 
@@ -34,7 +35,7 @@ fn with_runner(start: Start) -> Start {
 
 #[test]
 fn a_machine_with_a_runner_is_in_order() {
-    if is_windows_program() {
+    if Inapplicable::UnixFiles.here() {
         return;
     }
     let catalog = CatalogServer::start();
@@ -78,7 +79,7 @@ fn a_machine_with_a_runner_is_in_order() {
 
 #[test]
 fn without_a_runner_it_says_what_to_do() {
-    if is_windows_program() || !cfg!(target_os = "linux") {
+    if Inapplicable::OtherSystem.here() {
         return;
     }
     let catalog = CatalogServer::start();
@@ -115,7 +116,7 @@ fn without_a_runner_it_says_what_to_do() {
 
 #[test]
 fn a_catalog_out_of_reach_is_named_and_no_obstacle() {
-    if is_windows_program() {
+    if Inapplicable::UnixFiles.here() {
         return;
     }
     // A port that nobody listens on any more.
@@ -150,7 +151,7 @@ fn a_catalog_out_of_reach_is_named_and_no_obstacle() {
 
 #[test]
 fn a_temporary_folder_that_cannot_be_written_is_named() {
-    if is_windows_program() {
+    if Inapplicable::UnixFiles.here() {
         return;
     }
     let catalog = CatalogServer::start();

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 use crate::{
     catalog_server::CatalogServer,
-    client::{Client, Start, answer_in, exit_within, is_windows_program, wait_for_file},
+    client::{Client, Start, answer_in, exit_within, wait_for_file},
+    inapplicable::Inapplicable,
     texts::text,
 };
 
@@ -116,7 +117,7 @@ impl Drop for Subject {
 
 #[test]
 fn a_signal_ends_it() {
-    if is_windows_program() {
+    if Inapplicable::Signals.here() {
         return;
     }
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
@@ -133,7 +134,7 @@ fn a_signal_ends_it() {
 
 #[test]
 fn a_closed_stdout_ends_it() {
-    if is_windows_program() {
+    if Inapplicable::IdleStdout.here() {
         return;
     }
     for state in State::ALL {
@@ -184,7 +185,7 @@ fn many_calls_in_progress_have_no_more_grace_than_one() {
 
 #[test]
 fn a_launch_in_progress_is_answered() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let mut subject = Subject::new(State::Launching);
@@ -260,7 +261,7 @@ fn four_servers_at_once() {
 
 #[test]
 fn an_empty_environment_and_the_root_folder_are_enough() {
-    if is_windows_program() {
+    if Inapplicable::UnixEnvironment.here() {
         return;
     }
     let start = Start::new().folder("/");
@@ -298,7 +299,7 @@ fn output_is_utf8_in_every_locale() {
 
 #[test]
 fn it_leaves_its_working_directory() {
-    if is_windows_program() || !cfg!(target_os = "linux") {
+    if Inapplicable::Proc.here() {
         return;
     }
     let folder = TempDir::new().unwrap();

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 use crate::{
     catalog_server::CatalogServer,
-    client::{Client, PATIENCE, Start, is_windows_program, wait_for_file},
+    client::{Client, PATIENCE, Start, wait_for_file},
+    inapplicable::Inapplicable,
     texts::{filled, text, wsb},
 };
 
@@ -138,7 +139,7 @@ fn assert_failed(answer: &Value, runner: &Path, message: &str) {
 
 #[test]
 fn a_runner_gets_the_file_and_nothing_of_ours() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -202,7 +203,7 @@ fn a_runner_gets_the_file_and_nothing_of_ours() {
 
 #[test]
 fn a_runner_is_found_on_the_path() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -220,7 +221,7 @@ fn a_runner_is_found_on_the_path() {
 
 #[test]
 fn paths_of_every_kind_arrive_whole() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     for name in [
@@ -256,7 +257,7 @@ fn paths_of_every_kind_arrive_whole() {
 
 #[test]
 fn the_real_path_is_handed_on() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -275,7 +276,7 @@ fn the_real_path_is_handed_on() {
 
 #[test]
 fn a_relative_temporary_folder_is_not_used() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -300,7 +301,7 @@ fn a_relative_temporary_folder_is_not_used() {
 
 #[test]
 fn runners_that_cannot_run() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -363,7 +364,7 @@ fn runners_that_cannot_run() {
 
 #[test]
 fn a_broken_program_is_an_error() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -377,7 +378,7 @@ fn a_broken_program_is_an_error() {
 
 #[test]
 fn runners_that_fail_at_once() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -400,7 +401,7 @@ fn runners_that_fail_at_once() {
 
 #[test]
 fn a_runner_that_ends_well_at_once_has_launched() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -411,7 +412,7 @@ fn a_runner_that_ends_well_at_once_has_launched() {
 
 #[test]
 fn a_runner_cannot_reach_the_session() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -436,7 +437,7 @@ fn a_runner_cannot_reach_the_session() {
 
 #[test]
 fn a_runner_lives_on_when_the_server_ends() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -460,7 +461,7 @@ fn a_runner_lives_on_when_the_server_ends() {
 
 #[test]
 fn settings_without_a_value_count_as_unset() {
-    if is_windows_program() || cfg!(target_os = "macos") {
+    if Inapplicable::OtherSystem.here() {
         return;
     }
     let bench = Bench::new();
@@ -496,7 +497,7 @@ fn unsupported() -> Value {
 
 #[test]
 fn without_a_runner_no_file_is_written() {
-    if is_windows_program() || cfg!(target_os = "macos") {
+    if Inapplicable::OtherSystem.here() {
         return;
     }
     let bench = Bench::new();
@@ -517,7 +518,7 @@ fn without_a_runner_no_file_is_written() {
 
 #[test]
 fn a_temporary_folder_that_cannot_be_written_is_named() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -555,7 +556,7 @@ fn a_temporary_folder_that_cannot_be_written_is_named() {
 
 #[test]
 fn a_full_disk_is_told() {
-    if is_windows_program() || !cfg!(target_os = "linux") {
+    if Inapplicable::SizeLimit.here() {
         return;
     }
     let bench = Bench::new();
@@ -591,7 +592,7 @@ fn a_full_disk_is_told() {
 
 #[test]
 fn old_files_of_ours_go_and_no_others() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -631,7 +632,7 @@ fn old_files_of_ours_go_and_no_others() {
 
 #[test]
 fn each_launch_has_a_file_of_its_own() {
-    if is_windows_program() {
+    if Inapplicable::Script.here() {
         return;
     }
     let bench = Bench::new();
@@ -659,7 +660,7 @@ fn each_launch_has_a_file_of_its_own() {
 #[cfg(target_os = "linux")]
 #[test]
 fn no_zombie_stays() {
-    if is_windows_program() {
+    if Inapplicable::Proc.here() {
         return;
     }
     let bench = Bench::new();

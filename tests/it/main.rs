@@ -13,6 +13,7 @@ mod conformance;
 mod doctor;
 #[cfg(unix)]
 mod ending;
+mod inapplicable;
 #[cfg(unix)]
 mod launch;
 mod network;
@@ -24,3 +25,4 @@ mod texts;
 mod tls;
 mod tls_server;
 mod tools;
+mod windows;

@@ -9,6 +9,7 @@ use std::{
 use crate::{
     catalog_server::CatalogServer,
     client::Start,
+    inapplicable::Inapplicable,
     notice::{ask, assert_embedded, assert_live, assert_reason},
     tls_server::Authority,
 };
@@ -91,6 +92,9 @@ fn start() -> Start {
 
 #[test]
 fn a_proxy_is_used_for_https() {
+    if Inapplicable::PrivateRoot.here() {
+        return;
+    }
     let authority = Authority::new();
     let server = authority.serve(&[HOST]);
     let with_root = start().env("SSL_CERT_FILE", authority.file());
@@ -138,6 +142,9 @@ fn what_goes_through_a_proxy_is_checked_all_the_same() {
 
 #[test]
 fn no_proxy_is_heeded() {
+    if Inapplicable::PrivateRoot.here() {
+        return;
+    }
     let authority = Authority::new();
     let server = authority.serve(&["localhost"]);
     let with_root = Start::new()

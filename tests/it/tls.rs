@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::{
     catalog_server::{CatalogServer, head, raw},
     client::Start,
+    inapplicable::Inapplicable,
     notice::{ask, assert_live, assert_reason},
     tls_server::Authority,
 };
@@ -39,6 +40,9 @@ fn another_root_does_not_help() {
 
 #[test]
 fn the_root_in_ssl_cert_file_is_trusted() {
+    if Inapplicable::PrivateRoot.here() {
+        return;
+    }
     let authority = Authority::new();
     let server = authority.serve(&["localhost", "127.0.0.1"]);
     let junk = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
@@ -112,6 +116,9 @@ fn an_unusable_ssl_cert_file_is_said() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_machine_without_roots_is_told_how_to_get_them() {
+    if Inapplicable::PrivateRoot.here() {
+        return;
+    }
     let authority = Authority::new();
     let server = authority.serve(&["localhost"]);
     let rootless = |url: &str| at(url).env("SSL_CERT_DIR", "/nonexistent");
@@ -137,6 +144,9 @@ fn servers_that_do_not_speak_tls() {
 
 #[test]
 fn a_redirect_to_https_is_followed_and_checked() {
+    if Inapplicable::PrivateRoot.here() {
+        return;
+    }
     let authority = Authority::new();
     let secure = authority.serve(&["localhost"]);
     let plain = head("302 Found", ("Location", secure.url("localhost")));
