@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Version and names come from Cargo.toml. Takes the resource compiler of the
 /// target's toolchain: `rc`, or `windres` and `ar`.
 fn describe_windows_program() -> Result<(), Box<dyn Error>> {
+    // mcpb/icon.svg, drawn at eight sizes from 16 to 256 pixels.
     const ICON: &str = "windows/icon.ico";
     const MANIFEST: &str = "windows/program.manifest";
     println!("cargo::rerun-if-changed={ICON}");

@@ -34,8 +34,8 @@ use windows_sys::Win32::{
         Threading::{
             CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, CreateProcessW, GetExitCodeProcess,
             IsProcessorFeaturePresent, PF_NX_ENABLED, PF_SECOND_LEVEL_ADDRESS_TRANSLATION,
-            PF_VIRT_FIRMWARE_ENABLED, PROCESS_INFORMATION, PROCESSOR_FEATURE_ID, STARTUPINFOW,
-            WaitForSingleObject,
+            PF_VIRT_FIRMWARE_ENABLED, PROCESS_INFORMATION, PROCESSOR_FEATURE_ID,
+            STARTF_USESTDHANDLES, STARTUPINFOW, WaitForSingleObject,
         },
     },
     UI::{
@@ -218,6 +218,8 @@ pub(super) fn start(program: &Path, argument: &Path) -> Result<(), StartError> {
     let directory = wide(file::folder().as_os_str());
     let startup = STARTUPINFOW {
         cb: u32::try_from(size_of::<STARTUPINFOW>()).unwrap_or_default(),
+        // Those that are null: without this it could get copies of ours.
+        dwFlags: STARTF_USESTDHANDLES,
         ..STARTUPINFOW::default()
     };
     let mut started = PROCESS_INFORMATION::default();

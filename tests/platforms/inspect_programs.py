@@ -11,7 +11,7 @@ import lief
 
 # What every supported Windows has (learn.microsoft.com, "Windows API sets" for api-ms-win-*; bcryptprimitives.dll since 8).
 WINDOWS_LIBRARIES = set(
-    "advapi32 bcrypt bcryptprimitives crypt32 kernel32 ktmw32 msvcrt ntdll ole32 oleaut32 shell32 userenv ws2_32".split()
+    "advapi32 bcrypt bcryptprimitives combase crypt32 kernel32 ktmw32 msvcrt ntdll ole32 oleaut32 shell32 userenv ws2_32".split()
 )
 WINDOWS_API_SETS = ("api-ms-win-core-", "api-ms-win-crt-")
 ICON_SIZES = {16, 32, 48, 256}
@@ -100,6 +100,8 @@ def main(version, *paths):
     failed = False
     for path in paths:
         program = lief.parse(path)
+        if program is None:
+            sys.exit(f"{path} is no program")
         if isinstance(program, lief.PE.Binary):
             checks = windows(program, version)
         elif isinstance(program, lief.MachO.Binary):

@@ -74,17 +74,7 @@ fn handles() -> Value {
             kind == FILE_TYPE_PIPE
         })
         .collect();
-    let standard: Vec<usize> = {
-        use std::os::windows::io::AsRawHandle as _;
-        [
-            std::io::stdin().as_raw_handle(),
-            std::io::stdout().as_raw_handle(),
-            std::io::stderr().as_raw_handle(),
-        ]
-        .map(|handle| handle.addr())
-        .to_vec()
-    };
-    json!({"pipes": pipes, "standard": standard})
+    json!({"pipes": pipes})
 }
 
 #[cfg(unix)]

@@ -47,10 +47,11 @@ mod windows {
     use windows_sys::Win32::System::{
         Console::{
             CONSOLE_SCREEN_BUFFER_INFO, COORD, CTRL_BREAK_EVENT, CTRL_C_EVENT, CTRL_CLOSE_EVENT,
-            GenerateConsoleCtrlEvent, GetConsoleCP, GetConsoleOutputCP, GetConsoleScreenBufferInfo,
-            ReadConsoleOutputCharacterW, SetConsoleCP, SetConsoleCtrlHandler, SetConsoleOutputCP,
+            GetConsoleCP, GetConsoleOutputCP, GetConsoleScreenBufferInfo,
+            ReadConsoleOutputCharacterW, SetConsoleCP, SetConsoleOutputCP,
         },
-        Threading::CREATE_NO_WINDOW,
+        LibraryLoader::{GetModuleHandleW, GetProcAddress},
+        Threading::{CREATE_NO_WINDOW, CreateRemoteThread},
     };
 
     /// Set where the console is our own.
@@ -60,7 +61,7 @@ mod windows {
         let path = std::env::args_os().nth(1).unwrap();
         let wanted: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         let mode = wanted["mode"].as_str().unwrap();
-        if matches!(mode, "stop" | "console") && std::env::var_os(INNER).is_none() {
+        if mode == "console" && std::env::var_os(INNER).is_none() {
             // Once more, on a console that is ours alone and has no window.
             let mut again = Command::new(std::env::current_exe().unwrap());
             again
@@ -129,35 +130,15 @@ mod windows {
     }
 
     fn stop(wanted: &Value) -> Value {
-        let how = wanted["how"].as_str().unwrap();
-        let flags = match how {
-            // Its own console, without a window: that of most clients.
-            "endOfInput" => CREATE_NO_WINDOW,
-            // Ours, which it shares.
-            "interrupt" | "break" | "close" => 0,
-            _ => panic!("no end {how}"),
-        };
-        // SAFETY: the function is there as long as we are.
-        unsafe { SetConsoleCtrlHandler(Some(ignore), 1) };
-        let mut child = greeted(command(wanted).creation_flags(flags));
+        // On a console of its own without a window, as most clients start it.
+        let mut child = greeted(command(wanted).creation_flags(CREATE_NO_WINDOW));
         let start = Instant::now();
-        let event = match how {
-            "interrupt" => Some(CTRL_C_EVENT),
-            "break" => Some(CTRL_BREAK_EVENT),
-            "close" => Some(CTRL_CLOSE_EVENT),
-            _ => {
-                drop(child.stdin.take());
-                None
-            }
-        };
-        if let Some(event) = event {
-            // SAFETY: takes two numbers. 0 is everyone on our console.
-            let sent = unsafe { GenerateConsoleCtrlEvent(event, 0) };
-            if sent == 0 {
-                let refused = std::io::Error::last_os_error().to_string();
-                let _ = child.kill();
-                return json!({"refused": refused});
-            }
+        match wanted["how"].as_str().unwrap() {
+            "endOfInput" => drop(child.stdin.take()),
+            "interrupt" => send(CTRL_C_EVENT, &child),
+            "break" => send(CTRL_BREAK_EVENT, &child),
+            "close" => send(CTRL_CLOSE_EVENT, &child),
+            how => panic!("no end {how}"),
         }
         let code = loop {
             if let Some(status) = child.try_wait().unwrap() {
@@ -178,12 +159,24 @@ mod windows {
         })
     }
 
-    unsafe extern "system" fn ignore(event: u32) -> i32 {
-        if event == CTRL_CLOSE_EVENT {
-            // Windows ends the process when the handler of this event returns.
-            std::thread::sleep(Duration::from_secs(20));
+    /// Does what Windows does with a console's events: starts the thread in a
+    /// process that calls its handlers.
+    fn send(event: u32, process: &Child) {
+        type ThreadStart = unsafe extern "system" fn(*mut std::ffi::c_void) -> u32;
+
+        // SAFETY: the name is right, the system's libraries lie at one place in all processes,
+        // and the routine takes the number of an event.
+        unsafe {
+            let library = GetModuleHandleW(windows_sys::w!("kernelbase.dll"));
+            let routine = GetProcAddress(library, windows_sys::s!("CtrlRoutine")).unwrap();
+            let routine =
+                std::mem::transmute::<unsafe extern "system" fn() -> isize, ThreadStart>(routine);
+            let event = std::ptr::without_provenance(usize::try_from(event).unwrap());
+            let process = process.as_raw_handle();
+            let none = (std::ptr::null(), std::ptr::null_mut());
+            let thread = CreateRemoteThread(process, none.0, 0, Some(routine), event, 0, none.1);
+            assert!(!thread.is_null(), "{}", std::io::Error::last_os_error());
         }
-        1
     }
 
     fn console(wanted: &Value) -> Value {
