@@ -194,15 +194,10 @@ impl Drop for Machine {
     }
 }
 
-/// A program for tests that was built along with the program under test.
+/// A program of the package `test-programs`, which is built beside the program under test.
 fn helper(name: &str) -> PathBuf {
-    let folder = program().parent().unwrap().join("examples");
-    let path = folder.join(name).with_extension("exe");
-    assert!(
-        path.exists(),
-        "no {}: build the examples first",
-        path.display()
-    );
+    let path = program().with_file_name(format!("{name}.exe"));
+    assert!(path.exists(), "no {}: build the workspace", path.display());
     path
 }
 
@@ -550,10 +545,7 @@ fn the_program_ends_with_its_client_on_windows() {
     let machine = Machine::new();
     let copy = copied_program(&machine);
     let start = machine.by_client(&json!({"mode": "hold", "program": copy}));
-    let server = machine
-        .folder
-        .path()
-        .join("확장 프로그램/tablecloth-mcp.exe");
+    let server = machine.root.join("확장 프로그램/tablecloth-mcp.exe");
     let mut client = start.command().stdin(Stdio::null()).spawn().unwrap();
     let mut first = [0];
     let mut stdout = client.stdout.take().unwrap();
