@@ -484,20 +484,18 @@ mod tests {
         }
         assert_eq!(mac(&[]).runner(), Err(NoRunner::MacSandboxMissing));
         // An app's own PATH is bare, or not there at all.
-        for program in [
-            MAC_SANDBOX,
-            "/opt/homebrew/bin/MacSandbox",
-            "/usr/local/bin/MacSandbox",
+        for files in [
+            &[MAC_SANDBOX] as &[_],
+            &["/opt/homebrew/bin/MacSandbox"],
+            &["/usr/local/bin/MacSandbox"],
         ] {
             let machine = Machine {
-                system: System::Mac,
                 path: &[],
-                files: &[program],
-                ..BARE
+                ..mac(files)
             };
             assert_eq!(
                 machine.runner(),
-                Ok(runner("macSandbox", program, Start::Directly))
+                Ok(runner("macSandbox", files[0], Start::Directly))
             );
         }
         // Neither Windows Sandbox's nor a relative one.

@@ -59,8 +59,7 @@ impl Inapplicable {
             SizeLimit if is_windows || !cfg!(target_os = "linux") => {
                 Some("only Linux limits the size of files that way")
             }
-            Windows if !is_windows => Some("it is about Windows"),
-            OwnWindows if !is_windows => Some("it is about Windows"),
+            Windows | OwnWindows if !is_windows => Some("it is about Windows"),
             OwnWindows if cfg!(windows) => Some("it changes the system, which Wine alone allows"),
             OtherSystem if is_windows || cfg!(target_os = "macos") => {
                 Some("it is about systems without a sandbox")
