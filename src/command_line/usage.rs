@@ -88,6 +88,8 @@ pub(super) fn command() -> Command {
             .help(args.ids.as_str())
     };
     Command::new(env!("CARGO_PKG_NAME"))
+        // Not as the file happens to be called.
+        .bin_name(env!("CARGO_PKG_NAME"))
         .version(env!("CARGO_PKG_VERSION"))
         .about(texts.about.as_str())
         .after_help(texts.after_help.as_str())
