@@ -86,9 +86,11 @@ pub fn temporary_folder() -> Option<PathBuf> {
         )
     };
     let folder = (status >= 0 && !path.is_null()).then(|| {
+        /// No path of Windows has more units.
+        const LONGEST: usize = 32_767;
         // SAFETY: a success leaves a text that ends with zero, read up to there.
         let text = unsafe {
-            let length = (0..).take_while(|&at| *path.add(at) != 0).count();
+            let length = (0..LONGEST).take_while(|&at| *path.add(at) != 0).count();
             std::slice::from_raw_parts(path, length)
         };
         PathBuf::from(OsString::from_wide(text)).join("Temp")

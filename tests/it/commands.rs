@@ -1,6 +1,6 @@
 //! The command line: the tools' functions for people and scripts.
 
-use std::{fs, path::Path};
+use std::fs;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -332,7 +332,7 @@ fn open_launches() {
     let kept = filled("cli.wsbPath", &[("path", "")]);
     let (advice, file) = failed.stderr.split_once(kept.trim_end()).unwrap();
     assert_eq!(advice, format!("{error}\n{hint}\n"));
-    assert!(Path::new(file.trim()).is_file(), "{file}");
+    assert!(std::path::Path::new(file.trim()).is_file(), "{file}");
 }
 
 #[test]

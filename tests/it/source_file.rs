@@ -8,7 +8,6 @@ use tempfile::TempDir;
 use crate::{
     catalog_server::CATALOG,
     client::{Start, is_windows_program},
-    inapplicable::Inapplicable,
     notice::{ask, assert_live, assert_reason},
 };
 
@@ -72,7 +71,7 @@ fn files_that_cannot_be_read() {
 #[cfg(unix)]
 #[test]
 fn files_that_are_none() {
-    if Inapplicable::UnixFiles.here() {
+    if crate::inapplicable::Inapplicable::UnixFiles.here() {
         return;
     }
     let folder = TempDir::new().unwrap();
