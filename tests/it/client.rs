@@ -231,6 +231,7 @@ impl Client {
         }
     }
 
+    #[cfg(unix)]
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }

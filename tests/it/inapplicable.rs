@@ -6,6 +6,10 @@ use crate::client::is_windows_program;
 
 /// Why a test makes no sense for the program under test.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    not(unix),
+    allow(dead_code, reason = "some tests are not even built there")
+)]
 pub(crate) enum Inapplicable {
     /// Its runner is a script.
     Script,

@@ -14,6 +14,7 @@ use crate::{
     notice::{ask, assert_embedded, assert_live, assert_reason},
 };
 
+#[cfg(target_os = "linux")]
 const LIMIT: usize = 16 * 1024 * 1024;
 
 fn at(url: &str) -> Start {
