@@ -11,6 +11,7 @@
 //! | `stop` | greets it, ends it as `how` says, deletes its file, and tells how long that took |
 //! | `console` | starts it on a console with the code page `codePage` and tells what is on the screen |
 #![allow(
+    clippy::panic,
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "a test program: it prints what it saw, and shall say where it fails"
@@ -124,9 +125,11 @@ mod windows {
     }
 
     fn hold(wanted: &Value) {
-        let child = greeted(command(wanted).creation_flags(CREATE_NO_WINDOW));
+        let mut child = greeted(command(wanted).creation_flags(CREATE_NO_WINDOW));
         println!("{}", json!({"pid": child.id()}));
-        std::thread::sleep(Duration::from_secs(120));
+        // Waiting would close the input, which is to close with our end alone.
+        let _input = child.stdin.take();
+        let _ = child.wait();
     }
 
     fn stop(wanted: &Value) -> Value {
