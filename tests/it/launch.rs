@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{
     catalog_server::CatalogServer,
-    client::{Client, PATIENCE, Start, wait_for_file},
+    client::{Client, Start, wait_for_file},
     inapplicable::Inapplicable,
     texts::{filled, text, wsb},
 };
@@ -674,7 +674,11 @@ fn no_zombie_stays() {
         assert_eq!(launch(&mut client)["launched"], launched);
         let start = std::time::Instant::now();
         while !children(client.pid()).is_empty() {
-            assert!(start.elapsed() < PATIENCE, "{:?}", children(client.pid()));
+            assert!(
+                start.elapsed() < crate::client::PATIENCE,
+                "{:?}",
+                children(client.pid())
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
         client.assert_alive();
