@@ -58,6 +58,9 @@ impl Machine {
             let mut command = Command::new("cp");
             let copied = command.args(["-a", "-l"]).arg(original).arg(&copy).status();
             assert!(copied.unwrap().success());
+            // Left alone, it ends some seconds after the last program, and one that starts just then finds an old
+            // registry or no server.
+            wine_server(&copy, &["--persistent"]);
             copy
         });
         Self {
@@ -180,18 +183,25 @@ impl Drop for Machine {
     fn drop(&mut self) {
         if let Some(prefix) = &self.prefix {
             // What still runs in this Windows ends with its server, which would write to the folder.
-            let server = [
-                "/usr/lib/wine/wineserver64",
-                "/usr/lib/wine/wineserver",
-                "wineserver",
-            ];
-            let server = server.iter().find(|server| Path::new(server).exists());
-            let _ = Command::new(server.unwrap_or(&"wineserver"))
-                .args(["--kill", "--wait"])
-                .env("WINEPREFIX", prefix)
-                .status();
+            wine_server(prefix, &["--kill", "--wait"]);
         }
     }
+}
+
+/// Tells the process that all programs in a folder of Wine's share.
+fn wine_server(prefix: &Path, arguments: &[&str]) {
+    let places = [
+        "/usr/lib/wine/wineserver64",
+        "/usr/lib/wine/wineserver",
+        "wineserver",
+    ];
+    let place = places.iter().find(|place| Path::new(place).exists());
+    let _ = Command::new(place.unwrap_or(&"wineserver"))
+        .args(arguments)
+        .env("WINEPREFIX", prefix)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
 }
 
 /// A program of the package `test-programs`, which is built beside the program under test.
