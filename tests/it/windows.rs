@@ -61,6 +61,11 @@ impl Machine {
             // Left alone, it ends some seconds after the last program, and one that starts just then finds an old
             // registry or no server.
             wine_server(&copy, &["--persistent"]);
+            // The first program starts services, which keep its streams open for as long as the server stays.
+            let first = Start::new().env("WINEPREFIX", &copy).args(["--version"]);
+            let mut first = first.command();
+            first.stdin(Stdio::null()).stdout(Stdio::null());
+            assert!(first.stderr(Stdio::null()).status().unwrap().success());
             copy
         });
         Self {
