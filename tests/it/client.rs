@@ -283,9 +283,11 @@ impl Client {
     pub(crate) fn response(&mut self, id: &Value) -> Value {
         let mut passed_over = VecDeque::new();
         loop {
-            let message = self
-                .next()
-                .unwrap_or_else(|| panic!("stdout closed before the response to {id}"));
+            let Some(message) = self.next() else {
+                let code = self.child.wait();
+                let stderr = self.stderr.take().map(JoinHandle::join);
+                panic!("stdout closed before the response to {id}: {code:?}, {stderr:?}");
+            };
             if message["id"] == *id {
                 passed_over.append(&mut self.unclaimed);
                 self.unclaimed = passed_over;
